@@ -1,0 +1,2 @@
+// Package buildglobal is the recipe for the prebuilt toolchain artifacts.
+package buildglobal

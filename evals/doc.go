@@ -1,0 +1,2 @@
+// Package evals scores the answers of the server against golden questions.
+package evals

@@ -1,0 +1,2 @@
+// Package callgraph walks call edges under limits.
+package callgraph

@@ -1,0 +1,3 @@
+// Package guard evaluates preprocessor conditions three-valued against a
+// configuration.
+package guard

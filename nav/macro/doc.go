@@ -1,0 +1,2 @@
+// Package macro knows the families of macros that mint names.
+package macro

@@ -1,0 +1,3 @@
+// Package semantic answers find_code from parser declarations and compiler
+// front ends.
+package semantic

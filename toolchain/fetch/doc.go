@@ -1,0 +1,2 @@
+// Package fetch downloads files whose size and digest are known beforehand.
+package fetch

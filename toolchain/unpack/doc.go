@@ -1,0 +1,2 @@
+// Package unpack extracts archives whose content is not trusted.
+package unpack
