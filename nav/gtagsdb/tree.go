@@ -1,0 +1,383 @@
+package gtagsdb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// The container: a btree of Berkeley DB 1.85.
+//
+// A file is an array of pages of one size; page n begins at n*size, and the
+// number of pages is the file size divided by that. Page 0 describes the file,
+// page 1 is the root. Integers have the byte order of the machine that wrote the
+// file, shown by the magic number alone.
+//
+//	page 0:  0 u32 magic 0x053162    4 u32 version 3     8 u32 page size
+//	        12 u32 first free page  16 u32 unused       20 u32 flags
+//
+// Flag 0x20 (GPATH only) says that keys are distinct. Free pages are chained
+// through `next` and keep their old contents. gtags writes page 0 last, so magic
+// 0 means that it has not finished.
+//
+//	every other page:
+//	         0 u32 its own number    4 u32 previous      8 u32 next, 0 = none
+//	        12 u32 type             16 u16 lower        18 u16 upper
+//
+// Types are 1 internal, 2 leaf, 4 overflow; bit 0x20 beside them is no matter.
+// From offset 20 to `lower` stands one u16 for each entry, in key order: the
+// offset of the entry in the page, at or behind `upper`, a multiple of 4.
+//
+//	leaf entry:      u32 key size, u32 data size, u8 flags, key, data
+//	internal entry:  u32 key size, u32 child page, u8 flags, key
+//
+// Flag 1 (data) or 2 (key) says that 8 bytes stand in its place: u32 first
+// overflow page, u32 size. The bytes are those from offset 20 on of that page
+// and of its followers.
+//
+// Keys are ordered as bytes. Equal keys stand side by side over any number of
+// leaves, each with its data, in an order that means nothing. The key of an
+// internal entry is not less than any key of the child before it and not greater
+// than any of its own child; it may be cut short, and may repeat. The first key
+// of an internal page is undefined on the left edge and is never compared.
+const (
+	metaMagic   = 0x00053162
+	metaVersion = 3
+	flagUnique  = 0x20
+
+	rootPage   = 1
+	pageHeader = 20
+	kindMask   = 0x1f
+
+	kindInternal = 1
+	kindLeaf     = 2
+	kindOverflow = 4
+
+	entryHeader  = 9
+	dataOverflow = 1
+	keyOverflow  = 2
+
+	// With two entries a page this depth holds 2^32 pages, more than can be numbered.
+	maxDepth = 32
+)
+
+// tree is one mapped file. Its methods may be called only inside [DB.view].
+type tree struct {
+	path   string // for errors
+	data   []byte
+	big    bool // the integers are big endian
+	size   int  // of a page
+	pages  uint32
+	unique bool
+	free   uint32
+}
+
+// open reads page 0.
+func (t *tree) open() error {
+	data := t.data
+	if len(data) == 0 {
+		return t.corrupt(0, "the file is empty: gtags failed or has not finished")
+	}
+	if bytes.HasPrefix(data, []byte("SQLite format 3\x00")) {
+		return t.format(0, "an SQLite database (gtags --sqlite3)")
+	}
+	if len(data) < 24 {
+		return t.corrupt(0, "%d bytes are too few for a database", len(data))
+	}
+	switch magic := binary.LittleEndian.Uint32(data); {
+	case magic == metaMagic:
+	case magic == bits.ReverseBytes32(metaMagic):
+		t.big = true
+	case magic == 0:
+		return t.corrupt(0, "magic number 0: gtags was stopped, or has not finished")
+	default:
+		return t.format(0, "magic number %#08x is not that of a btree", magic)
+	}
+	return t.readMeta()
+}
+
+func (t *tree) readMeta() error {
+	if v := t.u32(t.data[4:]); v != metaVersion {
+		return t.format(4, "btree version %d, want %d", v, metaVersion)
+	}
+	size := t.u32(t.data[8:])
+	if size < 512 || size > 1<<16 || size%2 != 0 {
+		return t.corrupt(8, "page size %d", size)
+	}
+	flags := t.u32(t.data[20:])
+	if flags&^flagUnique != 0 {
+		return t.format(20, "flags %#x", flags)
+	}
+	t.unique = flags == flagUnique
+	t.size = int(size)
+	t.free = t.u32(t.data[12:])
+	n := len(t.data) / t.size
+	if n < 2 || len(t.data)%t.size != 0 || int64(n) > 1<<32-1 {
+		return t.corrupt(int64(len(t.data)), "file size %d is not a number of pages of %d bytes", len(t.data), t.size)
+	}
+	t.pages = uint32(n)
+	return nil
+}
+
+func (t *tree) u16(b []byte) uint16 {
+	v := binary.LittleEndian.Uint16(b)
+	if t.big {
+		v = bits.ReverseBytes16(v)
+	}
+	return v
+}
+
+func (t *tree) u32(b []byte) uint32 {
+	v := binary.LittleEndian.Uint32(b)
+	if t.big {
+		v = bits.ReverseBytes32(v)
+	}
+	return v
+}
+
+func (t *tree) corrupt(off int64, reason string, args ...any) error {
+	return &CorruptError{Path: t.path, Offset: off, Reason: fmt.Sprintf(reason, args...)}
+}
+
+func (t *tree) format(off int64, reason string, args ...any) error {
+	return &FormatError{Path: t.path, Offset: off, Reason: fmt.Sprintf(reason, args...)}
+}
+
+// page is one internal or leaf page whose header has been checked.
+type page struct {
+	t    *tree
+	no   uint32
+	kind uint32
+	n    int    // number of entries
+	b    []byte // the whole page
+}
+
+// raw gives the bytes of page no after checking what all pages have.
+func (t *tree) raw(no uint32) ([]byte, error) {
+	if no == 0 || no >= t.pages {
+		return nil, t.corrupt(int64(len(t.data)), "reference to page %d, but the file has %d", no, t.pages)
+	}
+	off := int(no) * t.size
+	b := t.data[off : off+t.size : off+t.size]
+	if self := t.u32(b); self != no {
+		return nil, t.corrupt(int64(off), "page %d says that it is page %d", no, self)
+	}
+	return b, nil
+}
+
+func (t *tree) page(no uint32) (page, error) {
+	b, err := t.raw(no)
+	if err != nil {
+		return page{}, err
+	}
+	p := page{t: t, no: no, kind: t.u32(b[12:]) & kindMask, b: b}
+	lower, upper := int(t.u16(b[16:])), int(t.u16(b[18:]))
+	if p.kind != kindInternal && p.kind != kindLeaf {
+		return page{}, p.corrupt(12, "type %d where a page of the tree belongs", p.kind)
+	}
+	// In a page of 65536 bytes an upper of 65536 cannot be written; 0 is meant.
+	if upper == 0 {
+		upper = 1 << 16
+	}
+	if lower < pageHeader || lower > upper || upper > t.size || lower%2 != 0 {
+		return page{}, p.corrupt(16, "entries from %d to %d", lower, upper)
+	}
+	p.n = (lower - pageHeader) / 2
+	if p.kind == kindInternal && p.n == 0 {
+		return page{}, p.corrupt(16, "an internal page without entries")
+	}
+	return p, nil
+}
+
+func (p *page) corrupt(off int, reason string, args ...any) error {
+	return p.t.corrupt(int64(p.no)*int64(p.t.size)+int64(off), reason, args...)
+}
+
+func (p *page) prev() uint32 { return p.t.u32(p.b[4:]) }
+func (p *page) next() uint32 { return p.t.u32(p.b[8:]) }
+
+// entry finds the header of entry i, checked to lie in the page.
+func (p *page) entry(i int) (off int, err error) {
+	at := pageHeader + 2*i
+	off = int(p.t.u16(p.b[at:]))
+	if off < pageHeader+2*p.n || off > p.t.size-entryHeader || off%4 != 0 {
+		return 0, p.corrupt(at, "entry %d at %d is outside its page", i, off)
+	}
+	return off, nil
+}
+
+// key gives the key of entry i. It is mapped memory unless it has overflowed.
+func (p *page) key(i int) ([]byte, error) {
+	off, err := p.entry(i)
+	if err != nil {
+		return nil, err
+	}
+	size := uint64(p.t.u32(p.b[off:]))
+	return p.item(off, entryHeader, size, keyOverflow)
+}
+
+// value gives the data of entry i of a leaf.
+func (p *page) value(i int) ([]byte, error) {
+	off, err := p.entry(i)
+	if err != nil {
+		return nil, err
+	}
+	key, size := uint64(p.t.u32(p.b[off:])), uint64(p.t.u32(p.b[off+4:]))
+	return p.item(off, entryHeader+key, size, dataOverflow)
+}
+
+// item cuts size bytes at offset rel of the entry at off, or follows them to
+// where they overflowed if the entry's flags say so.
+func (p *page) item(off int, rel, size uint64, overflow byte) ([]byte, error) {
+	from := uint64(off) + rel
+	if from+size > uint64(p.t.size) {
+		return nil, p.corrupt(off, "entry of %d bytes reaches out of its page", rel+size)
+	}
+	b := p.b[from : from+size : from+size]
+	if p.b[off+8]&overflow == 0 {
+		return b, nil
+	}
+	if size != 8 {
+		return nil, p.corrupt(off, "overflow reference of %d bytes", size)
+	}
+	return p.t.overflow(p.t.u32(b), p.t.u32(b[4:]))
+}
+
+// child gives the page that entry i of an internal page leads to.
+func (p *page) child(i int) (uint32, error) {
+	off, err := p.entry(i)
+	if err != nil {
+		return 0, err
+	}
+	return p.t.u32(p.b[off+4:]), nil
+}
+
+// search finds the first entry from lo on whose key is not less than key.
+func (p *page) search(key []byte, lo int) (int, error) {
+	hi := p.n
+	for lo < hi {
+		mid := int(uint(lo+hi) / 2)
+		k, err := p.key(mid)
+		if err != nil {
+			return 0, err
+		}
+		if bytes.Compare(k, key) < 0 {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, nil
+}
+
+// overflow collects size bytes from the chain of pages that begins at no.
+func (t *tree) overflow(no, size uint32) ([]byte, error) {
+	payload := t.size - pageHeader
+	if int64(size) > int64(t.pages)*int64(payload) {
+		return nil, t.corrupt(int64(no)*int64(t.size), "item of %d bytes, more than the file holds", size)
+	}
+	out := make([]byte, 0, size)
+	// A chain that loops ends too: each page yields bytes, and size is bounded.
+	for len(out) < int(size) {
+		b, err := t.raw(no)
+		if err != nil {
+			return nil, err
+		}
+		if kind := t.u32(b[12:]) & kindMask; kind != kindOverflow {
+			return nil, t.corrupt(int64(no)*int64(t.size), "page of type %d in an overflow chain", kind)
+		}
+		out = append(out, b[pageHeader:pageHeader+min(payload, int(size)-len(out))]...)
+		no = t.u32(b[8:])
+	}
+	return out, nil
+}
+
+// cursor stands on an entry of a leaf, or behind the last one of the tree.
+type cursor struct {
+	page
+	i    int
+	hops uint32 // leaves passed; more than there are pages means a loop
+}
+
+// seek finds the first entry whose key is not less than key. Taking the child
+// left of an equal separator lands on the first of equal keys or left of it, so
+// one never has to step back.
+func (t *tree) seek(key []byte) (cursor, error) {
+	no := uint32(rootPage)
+	for range maxDepth {
+		p, err := t.page(no)
+		if err != nil {
+			return cursor{}, err
+		}
+		if p.kind == kindLeaf {
+			i, err := p.search(key, 0)
+			if err != nil {
+				return cursor{}, err
+			}
+			c := cursor{page: p, i: i}
+			return c, c.settle()
+		}
+		i, err := p.search(key, 1)
+		if err != nil {
+			return cursor{}, err
+		}
+		if no, err = p.child(i - 1); err != nil {
+			return cursor{}, err
+		}
+	}
+	return cursor{}, t.corrupt(int64(no)*int64(t.size), "tree deeper than %d pages", maxDepth)
+}
+
+func (c *cursor) done() bool { return c.i >= c.n }
+
+func (c *cursor) step() error {
+	c.i++
+	return c.settle()
+}
+
+// settle moves on to the next leaf while this one has no entry left.
+func (c *cursor) settle() error {
+	for c.i >= c.n {
+		no := c.next()
+		if no == 0 {
+			return nil
+		}
+		p, err := c.t.page(no)
+		if err != nil {
+			return err
+		}
+		if p.kind != kindLeaf || p.prev() != c.no {
+			return p.corrupt(0, "page %d does not follow leaf %d, which leads to it", no, c.no)
+		}
+		if c.hops++; c.hops > c.t.pages {
+			return p.corrupt(0, "the chain of leaves loops")
+		}
+		c.page, c.i = p, 0
+	}
+	return nil
+}
+
+// each calls f with the data of every record of key, in tree order.
+func (t *tree) each(key []byte, f func(data []byte) error) error {
+	c, err := t.seek(key)
+	if err != nil {
+		return err
+	}
+	for !c.done() {
+		if k, err := c.key(c.i); err != nil || !bytes.Equal(k, key) {
+			return err
+		}
+		data, err := c.value(c.i)
+		if err != nil {
+			return err
+		}
+		if err := f(data); err != nil {
+			return err
+		}
+		if err := c.step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
