@@ -1,0 +1,7 @@
+namespace ns {
+class Shape {
+public:
+	virtual int area() = 0;
+	~Shape();
+};
+}

@@ -1,0 +1,2 @@
+int café(void) {}
+int ÿþ;

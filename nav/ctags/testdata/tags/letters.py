@@ -1,0 +1,2 @@
+def café(x):
+    pass
