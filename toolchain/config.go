@@ -1,0 +1,106 @@
+package toolchain
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Config says where to look and what to accept. The zero value looks in the
+// default places and accepts native languages only.
+type Config struct {
+	// Home is the managed folder. Empty: $GTAGS_MCP_HOME, else ~/.gtags-mcp.
+	Home string
+	// BinDir is searched before everything else. Empty: no such folder.
+	BinDir string
+	// Helper is the executable that plays the parser helper when it is started
+	// under the name HelperName: our own binary, named by the caller because only
+	// main knows that it dispatches on that name. Empty: no helper, so only the
+	// languages that gtags parses itself.
+	Helper string
+	// Label selects a record of our gtags.conf. Empty: LabelCtags where it can
+	// be proved, else LabelNative.
+	Label string
+	// NoCtags leaves Universal Ctags out: not searched, not installed.
+	NoCtags bool
+	// Rung limits Install to one rung. Empty: all, in order.
+	Rung string
+	// Force makes Install climb although a good toolchain is there.
+	Force bool
+	// Environ stands for the process environment. Nil: os.Environ.
+	Environ []string
+	// LockTimeout bounds the wait for another process's install. Zero: 10 minutes.
+	LockTimeout time.Duration
+	// Log receives what is not worth a report line. Nil: nothing is logged.
+	Log *slog.Logger
+}
+
+// Rungs in the order in which Install climbs them. RungBinDir is only looked
+// at, never installed to.
+const (
+	RungBinDir   = "bin_dir"
+	RungManaged  = "managed"
+	RungSystem   = "system"
+	RungPrebuilt = "prebuilt"
+	RungSource   = "source"
+	RungDistro   = "distro"
+)
+
+// complete fills in the defaults and refuses what cannot work.
+func (c Config) complete() (Config, error) {
+	if c.Environ == nil {
+		c.Environ = os.Environ()
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.LockTimeout == 0 {
+		c.LockTimeout = 10 * time.Minute
+	}
+	if c.Home == "" {
+		c.Home = c.getenv("GTAGS_MCP_HOME")
+	}
+	if c.Home == "" {
+		user := c.userHome()
+		if user == "" {
+			return c, fmt.Errorf("no home folder: HOME is not set; set GTAGS_MCP_HOME to a folder that you may write to")
+		}
+		c.Home = filepath.Join(user, ".gtags-mcp")
+	}
+	abs, err := filepath.Abs(c.Home)
+	if err != nil {
+		return c, fmt.Errorf("managed folder %s: %w", c.Home, err)
+	}
+	if c.Home = abs; strings.ContainsAny(abs, ":\n") {
+		// PATH and LTDL_LIBRARY_PATH cannot quote a colon.
+		return c, fmt.Errorf("managed folder %q holds a colon or newline, which no search path can hold; set GTAGS_MCP_HOME to another folder", abs)
+	}
+	switch c.Label {
+	case "", LabelCtags, LabelNative:
+	default:
+		return c, fmt.Errorf("unknown label %q: it takes %q or %q", c.Label, LabelCtags, LabelNative)
+	}
+	switch c.Rung {
+	case "", RungManaged, RungSystem, RungPrebuilt, RungSource, RungDistro:
+	default:
+		return c, fmt.Errorf("unknown rung %q: it takes %s, %s, %s, %s or %s", c.Rung,
+			RungManaged, RungSystem, RungPrebuilt, RungSource, RungDistro)
+	}
+	return c, nil
+}
+
+// getenv reads the configured environment; the last assignment wins, as for exec.
+func (c Config) getenv(key string) string {
+	value := ""
+	for _, kv := range c.Environ {
+		if k, v, ok := strings.Cut(kv, "="); ok && k == key {
+			value = v
+		}
+	}
+	return value
+}
+
+func (c Config) userHome() string { return c.getenv("HOME") }

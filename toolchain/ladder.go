@@ -1,0 +1,202 @@
+package toolchain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// Step is how far an install is.
+type Step struct {
+	Rung string    `json:"rung,omitempty"`
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
+}
+
+// InstallError is an install on which every rung failed.
+type InstallError struct{ Report Report }
+
+func (e *InstallError) Error() string {
+	var b strings.Builder
+	b.WriteString("no toolchain could be installed:")
+	for _, r := range e.Report.Rungs {
+		if !r.OK {
+			fmt.Fprintf(&b, "\n  %s: %s", r.Rung, r.Detail)
+		}
+	}
+	if e.Report.Hint != "" {
+		b.WriteString("\n" + e.Report.Hint)
+	}
+	return b.String()
+}
+
+// installer stages a toolchain in a folder of the layout of a generation and
+// returns the name under which to publish it. The ladder proves and publishes.
+type installer struct {
+	rung    string
+	plan    func(Config) (string, error)
+	install func(ctx context.Context, c Config, staged string, step func(string)) (id string, err error)
+}
+
+// errNotInThisVersion marks the places of rungs that are still to be built.
+var errNotInThisVersion = errors.New("not available in this version")
+
+func unavailable(context.Context, Config, string, func(string)) (string, error) {
+	return "", errNotInThisVersion
+}
+
+// ladder lists the rungs that install, in the order in which they are climbed.
+func ladder() []installer {
+	return []installer{
+		{RungPrebuilt, planUnavailable, unavailable},
+		{RungSource, planUnavailable, unavailable},
+		{RungDistro, planDistro, installDistro},
+	}
+}
+
+// Install returns the toolchain of Locate when it is complete, else climbs the
+// ladder until a rung gives a complete one. It never removes what worked: a rung
+// is proved in its staging folder and then published by rename. When no rung
+// succeeds an incomplete toolchain that was located is still returned.
+//
+// One process installs at a time. The others wait, pass on the steps of the one
+// that works, and take over its outcome.
+func Install(ctx context.Context, cfg Config, progress func(Step)) (*Set, Report, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, Report{Home: cfg.Home, Hint: err.Error()}, err
+	}
+	if progress == nil {
+		progress = func(Step) {}
+	}
+	if set, report := cfg.lookFirst(ctx); set != nil && set.complete() {
+		return set, report, nil
+	}
+	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
+		return nil, Report{Home: cfg.Home}, fmt.Errorf("managed folder: %w; set GTAGS_MCP_HOME to a folder that you may write to", err)
+	}
+	began := time.Now()
+	release, err := acquire(ctx, cfg.Home, cfg.LockTimeout, progress)
+	if err != nil {
+		return nil, Report{Home: cfg.Home}, err
+	}
+	defer release()
+	return cfg.installLocked(ctx, began, progress)
+}
+
+func (set *Set) complete() bool { return len(set.Missing) == 0 }
+
+// lookFirst looks at what the rung selection and Force leave to look at.
+func (c Config) lookFirst(ctx context.Context) (*Set, Report) {
+	switch {
+	case c.Force, c.Rung == RungPrebuilt, c.Rung == RungSource, c.Rung == RungDistro:
+		return nil, Report{Home: c.Home}
+	case c.Rung != "":
+		return c.locate(ctx, c.Rung)
+	}
+	return c.locate(ctx, RungBinDir, RungManaged, RungSystem)
+}
+
+// installLocked decides anew from disk, since the process that held the lock
+// before may have installed, or failed, meanwhile.
+func (c Config) installLocked(ctx context.Context, began time.Time, progress func(Step)) (*Set, Report, error) {
+	fallback, report := c.lookFirst(ctx)
+	if fallback != nil && fallback.complete() {
+		return fallback, report, nil
+	}
+	if failed := readState(c.Home).failedSince(began); failed != nil && !c.Force {
+		if fallback != nil {
+			return fallback, *failed, nil
+		}
+		return nil, *failed, &InstallError{*failed}
+	}
+	if err := c.sweep(); err != nil {
+		return nil, report, fmt.Errorf("leftovers of an earlier install: %w", err)
+	}
+	defer c.sweep() //nolint:errcheck // the next install sweeps again
+	state := &installState{PID: os.Getpid(), Started: time.Now()}
+	for _, rung := range ladder() {
+		if c.Rung != "" && c.Rung != rung.rung {
+			continue
+		}
+		set, err := c.climb(ctx, rung, func(text string) {
+			step := Step{Rung: rung.rung, Text: text, At: time.Now()}
+			state.Step = step
+			state.write(c.Home, c.Log)
+			progress(step)
+		})
+		if ctx.Err() != nil {
+			return fallback, report, fmt.Errorf("install interrupted: %w", context.Cause(ctx))
+		}
+		if err != nil {
+			report.rung(rung.rung, false, "%v", err)
+			continue
+		}
+		report.rung(rung.rung, true, "%s", set.describe())
+		if set.complete() || fallback == nil {
+			fallback = set
+		}
+		if set.complete() {
+			break
+		}
+	}
+	state.Finished = time.Now()
+	if fallback == nil {
+		report.Hint = c.hint()
+		state.Failed = &report
+	}
+	state.write(c.Home, c.Log)
+	if fallback == nil {
+		return nil, report, &InstallError{report}
+	}
+	return fallback, report, nil
+}
+
+// climb runs one rung in its staging folder, proves the result there, publishes
+// it and proves it once more at its place.
+func (c Config) climb(ctx context.Context, rung installer, step func(string)) (*Set, error) {
+	staged, err := c.stage(rung.rung)
+	if err != nil {
+		return nil, err
+	}
+	id, err := rung.install(ctx, c, staged, step)
+	if err != nil {
+		return nil, err
+	}
+	step("proving the programs by running them")
+	if _, err := c.proveTree(ctx, staged, rung.rung); err != nil {
+		return nil, err
+	}
+	if err := syncTree(staged); err != nil {
+		return nil, err
+	}
+	root, err := c.publish(staged, id)
+	if err != nil {
+		return nil, fmt.Errorf("publishing: %w", err)
+	}
+	return c.proveTree(ctx, root, rung.rung)
+}
+
+// proveTree looks at a folder of the layout of a generation.
+func (c Config) proveTree(ctx context.Context, root, rung string) (*Set, error) {
+	report := Report{Home: c.Home}
+	s := &scout{cfg: c, cache: openProofCache(c.Home), report: &report}
+	p := place{dir: root + "/bin", rung: rung, libs: root + "/lib"}
+	gtags, global := s.findGlobal(ctx, p)
+	if gtags == nil {
+		return nil, errors.New(report.reasonFor(p.dir + "/gtags"))
+	}
+	set, err := s.assemble(ctx, p, gtags, global)
+	if err != nil {
+		return nil, err
+	}
+	return set, s.cache.save()
+}
+
+// hint is the one thing to do when all rungs failed.
+func (c Config) hint() string {
+	return "Type: " + c.packageCommand() + " (as root), or put gtags, global and Universal Ctags into a folder and name it with GTAGS_MCP_BIN_DIR."
+}
