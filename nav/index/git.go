@@ -1,0 +1,158 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// gitTimeout bounds one git command; listing Linux takes 0.15 s.
+const gitTimeout = 2 * time.Minute
+
+// gitSafe are options that take precedence over the repository's own
+// configuration, which may come from a stranger: nothing named there is run.
+var gitSafe = []string{
+	"--literal-pathspecs",
+	"-c", "core.fsmonitor=false",
+	"-c", "core.hooksPath=/dev/null",
+	"-c", "core.sshCommand=false",
+	"-c", "protocol.allow=never",
+	"-c", "safe.bareRepository=explicit",
+	"-c", "advice.graftFileDeprecated=false",
+}
+
+// errNoGit means that the folder is not in a git work tree, or git is missing.
+var errNoGit = errors.New("not in a git work tree")
+
+// runGit runs one read-only git command in dir and returns its output.
+func runGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	cmd := exec.Command("git", append(append([]string(nil), gitSafe...), args...)...)
+	cmd.Dir = dir
+	cmd.Env = gitEnv()
+	var out bytes.Buffer
+	stderr := &tailBuffer{limit: 4 << 10}
+	cmd.Stdout, cmd.Stderr = &out, stderr
+	err := runChild(ctx, cmd, nil)
+	switch {
+	case err == nil:
+		return out.Bytes(), nil
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("%w: the git program is not installed", errNoGit)
+	case strings.Contains(stderr.String(), "not a git repository"):
+		return nil, errNoGit
+	}
+	return nil, fmt.Errorf("git %s in %s: %w: %s", args[0], dir, err, strings.TrimSpace(stderr.String()))
+}
+
+// gitEnv is the environment without the variables that would point git at
+// another repository or make it write, ask or fetch.
+func gitEnv() []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, "LC_ALL=") {
+			env = append(env, kv)
+		}
+	}
+	return append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
+}
+
+// listRepo adds to l what git lists in the folder prefix ("" is the root), and
+// then the same for the submodules and nested repositories found there.
+func (l *lister) listRepo(ctx context.Context, prefix string) error {
+	dir := filepath.Join(l.root, prefix)
+	out, err := runGit(ctx, dir, "ls-files", "-z", "-s", "-c")
+	if err != nil {
+		return err
+	}
+	var nested []string
+	for entry := range splitNUL(out) {
+		mode, path, ok := parseStaged(entry)
+		if !ok {
+			return fmt.Errorf("git ls-files in %s: cannot read the entry %q", dir, entry)
+		}
+		if mode == "160000" {
+			nested = append(nested, path)
+			continue
+		}
+		l.add(join(prefix, path))
+	}
+	others := []string{"ls-files", "-z", "-o"}
+	if !l.ignored {
+		others = append(others, "--exclude-standard")
+	}
+	if out, err = runGit(ctx, dir, others...); err != nil {
+		return err
+	}
+	for entry := range splitNUL(out) {
+		if path, isRepo := strings.CutSuffix(string(entry), "/"); isRepo {
+			nested = append(nested, path)
+		} else {
+			l.add(join(prefix, path))
+		}
+	}
+	if err := l.emptyDirs(ctx, prefix); err != nil {
+		return err
+	}
+	l.repos = append(l.repos, prefix)
+	return l.listNested(ctx, prefix, nested)
+}
+
+func (l *lister) listNested(ctx context.Context, prefix string, nested []string) error {
+	for _, path := range nested {
+		sub := join(prefix, path)
+		// A submodule that is not checked out is an empty folder: listing it
+		// would list the repository around it once more.
+		if strings.Contains(path, "\n") || !exists(filepath.Join(l.root, sub, ".git")) {
+			continue
+		}
+		if realDir(l.root, sub) != nil {
+			continue
+		}
+		if err := l.listRepo(ctx, sub); err != nil {
+			l.notes = append(l.notes, fmt.Sprintf("the nested repository %s is left out: %v", sub, err))
+		}
+	}
+	return nil
+}
+
+// emptyDirs adds the untracked folders: they hold no listed file yet, but a
+// file created in one belongs to the set.
+func (l *lister) emptyDirs(ctx context.Context, prefix string) error {
+	out, err := runGit(ctx, filepath.Join(l.root, prefix), "ls-files", "-z", "-o", "--directory", "--exclude-standard")
+	if err != nil {
+		return err
+	}
+	for entry := range splitNUL(out) {
+		if path, isDir := strings.CutSuffix(string(entry), "/"); isDir {
+			l.watchBelow(join(prefix, path))
+		}
+	}
+	return nil
+}
+
+// parseStaged reads `<mode> <object> <stage>TAB<path>`.
+func parseStaged(entry []byte) (mode, path string, ok bool) {
+	head, name, ok := bytes.Cut(entry, []byte("\t"))
+	m, _, ok2 := bytes.Cut(head, []byte(" "))
+	return string(m), string(name), ok && ok2 && len(name) > 0
+}
+
+func splitNUL(out []byte) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for len(out) > 0 {
+			entry, rest, _ := bytes.Cut(out, []byte{0})
+			if len(entry) > 0 && !yield(entry) {
+				return
+			}
+			out = rest
+		}
+	}
+}

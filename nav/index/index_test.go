@@ -1,0 +1,120 @@
+package index
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/gtagsdb"
+	"github.com/gtagsmcp/gtagsmcp/nav/navtest"
+)
+
+// tree writes files (path to content) below a new folder.
+func tree(t testing.TB, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	write(t, root, files)
+	return root
+}
+
+func write(t testing.TB, root string, files map[string]string) {
+	t.Helper()
+	for path, content := range files {
+		full := filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func git(t testing.TB, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "protocol.file.allow=always"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(gitEnv(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// realTools is the toolchain as an index takes it.
+func realTools(t testing.TB) func(context.Context) (Tools, error) {
+	tc := navtest.Tools(t)
+	return func(context.Context) (Tools, error) {
+		return Tools{Gtags: tc.Gtags, Env: tc.Env, Fingerprint: tc.Fingerprint}, nil
+	}
+}
+
+func open(t testing.TB, root string, opts Options) *Index {
+	t.Helper()
+	if opts.Tools == nil {
+		opts.Tools = realTools(t)
+	}
+	x, err := Open(root, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+func acquire(t testing.TB, x *Index) *Snapshot {
+	t.Helper()
+	s, err := x.Acquire(t.Context(), AcquireOptions{Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Release)
+	return s
+}
+
+// definitions is where a fresh snapshot says that name is defined.
+func definitions(t testing.TB, x *Index, name string) []string {
+	t.Helper()
+	s := acquire(t, x)
+	sites, err := s.Set().Definitions(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, site := range sites {
+		paths = append(paths, site.Path)
+	}
+	return paths
+}
+
+func wantDefinitions(t testing.TB, x *Index, name string, want ...string) {
+	t.Helper()
+	if got := definitions(t, x, name); !slices.Equal(got, want) {
+		t.Errorf("definitions of %s: got %q, want %q", name, got, want)
+	}
+}
+
+func TestBuildAndAcquire(t *testing.T) {
+	root := tree(t, map[string]string{"a.c": "int f(void) { return g(); }\n", "b/b.c": "int g(void) { return 1; }\n"})
+	x := open(t, root, Options{})
+	wantDefinitions(t, x, "f", "a.c")
+	wantDefinitions(t, x, "g", "b/b.c")
+
+	// A second index of the same tree needs no toolchain.
+	y, err := Open(root, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer y.Close()
+	s := acquire(t, y)
+	refs, err := s.Set().Occurrences("g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []gtagsdb.FileLines{{Path: "a.c", Lines: []int{1}}}; len(refs) != 1 || refs[0].Path != want[0].Path {
+		t.Errorf("occurrences of g: got %v, want %v", refs, want)
+	}
+}
