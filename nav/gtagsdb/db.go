@@ -25,16 +25,6 @@ type DB struct {
 	paths  *paths
 }
 
-// tags is GTAGS or GRTAGS with what its metadata says about its records.
-type tags struct {
-	*tree
-	compact    bool // one record a file and name, no images
-	deltas     bool // line lists hold differences and ranges
-	compNames  bool // names are compressed
-	compImages bool // images are compressed
-	words      abbreviations
-}
-
 // Open maps GTAGS, GRTAGS and GPATH of dir and reads the file list. All three are
 // opened through one handle on the directory, so that they belong together even
 // if another directory takes its name meanwhile.
@@ -48,10 +38,14 @@ func Open(dir string) (*DB, error) {
 	}
 	defer root.Close()
 	db := &DB{dir: dir}
-	if err := db.openFiles(root); err != nil {
-		return nil, errors.Join(err, db.Close())
+	err = db.openFiles(root)
+	if err == nil {
+		err = db.readSums(root)
 	}
-	if err := db.view(db.load); err != nil {
+	if err == nil {
+		err = db.view(db.load)
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
@@ -103,7 +97,7 @@ func (db *DB) load() error {
 	if !db.gpath.unique {
 		return db.gpath.corrupt(20, "the file list allows duplicate keys")
 	}
-	db.paths, err = readPaths(db.gpath)
+	db.paths, err = readPaths(db.gpath, meta["NEXTKEY"])
 	return err
 }
 
@@ -202,60 +196,13 @@ func (t *tree) wantVersion(meta map[string]string, want string) error {
 	return nil
 }
 
-func (t *tags) readMetadata() error {
-	meta, err := t.metadata()
-	if err != nil {
-		return err
-	}
-	if err := t.wantVersion(meta, "6"); err != nil {
-		return err
-	}
-	for name, value := range meta {
-		ok := true
-		switch name {
-		case "VERSION":
-		case "COMPACT":
-			t.compact = true
-		case "COMPLINE":
-			t.deltas = true
-		case "COMPNAME":
-			t.compNames = true
-		case "COMPRESS":
-			t.compImages = true
-			t.words, ok = parseAbbreviations([]byte(value))
-		default:
-			ok = false
-		}
-		if !ok {
-			// What is not understood may change how all records are to be read.
-			return t.format(int64(t.size), "metadata %q with value %q", name, value)
-		}
-	}
-	return nil
-}
-
-// scan calls f with the records of key in tree order. A record's slices are
-// mapped memory.
-func (t *tags) scan(key []byte, f func(data []byte, r record) error) error {
-	return t.each(key, func(data []byte) error {
-		r, ok := parseRecord(data, t.compact)
-		if !ok {
-			return t.badRecord(key, data)
-		}
-		return f(data, r)
-	})
-}
-
-func (t *tags) badRecord(key, data []byte) error {
-	return t.corrupt(t.offset(data), "record of %.80q cannot be read: %.80q", key, data)
-}
-
-// offset locates mapped bytes in the file. Data that overflowed is a copy, for
-// which the begin of the file has to do.
-func (t *tree) offset(b []byte) int64 {
+// offset locates mapped bytes in the file. Data that had overflowed is a copy and
+// has none.
+func (t *tree) offset(b []byte) (off int64, mapped bool) {
 	base := uintptr(unsafe.Pointer(unsafe.SliceData(t.data)))
-	if off := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - base; off < uintptr(len(t.data)) {
-		return int64(off)
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - base
+	if at >= uintptr(len(t.data)) {
+		return 0, false
 	}
-	return 0
+	return int64(at), true
 }

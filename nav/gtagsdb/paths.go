@@ -2,6 +2,7 @@ package gtagsdb
 
 import (
 	"bytes"
+	"math"
 	"sort"
 	"strings"
 )
@@ -25,13 +26,14 @@ type paths struct {
 	ranks []uint32 // by fid: rank + 1, 0 = no such file
 }
 
+// bitmap is a set of small numbers; it grows as they are added.
 type bitmap []uint64
 
-func (b bitmap) has(i int) bool { return b != nil && b[i/64]&(1<<(i%64)) != 0 }
+func (b bitmap) has(i int) bool { return i/64 < len(b) && b[i/64]&(1<<(i%64)) != 0 }
 
 func (b *bitmap) add(i int) {
-	for len(*b) <= i/64 {
-		*b = append(*b, 0)
+	if more := i/64 + 1 - len(*b); more > 0 {
+		*b = append(*b, make(bitmap, more)...)
 	}
 	(*b)[i/64] |= 1 << (i % 64)
 }
@@ -42,14 +44,14 @@ const maxFid = 1 << 24
 
 var pathPrefix = []byte("./")
 
-func readPaths(t *tree) (*paths, error) {
-	p := &paths{}
-	var all strings.Builder
+// readPaths loads the list. next is the value of NEXTKEY, a hint of its size.
+func readPaths(t *tree, next string) (*paths, error) {
+	files, _, _ := number([]byte(next))
+	files = min(files, len(t.data)/64, maxFid) // two records take more than 64 bytes
+	p := &paths{ends: make([]uint32, 0, files), ranks: make([]uint32, 0, files)}
+	all := make([]byte, 0, files*40)
 	c, err := t.seek(pathPrefix)
-	if err != nil {
-		return nil, err
-	}
-	for !c.done() {
+	for ; err == nil && !c.done(); err = c.step() {
 		key, err := c.key(c.i)
 		if err != nil {
 			return nil, err
@@ -57,52 +59,40 @@ func readPaths(t *tree) (*paths, error) {
 		if !bytes.HasPrefix(key, pathPrefix) {
 			break
 		}
-		if err := p.add(&c, key, &all); err != nil {
+		name, ok := text(key)
+		if !ok || !confined(name) || len(all) > math.MaxUint32-len(name) {
+			return nil, c.corrupt(pageHeader+2*c.i, "%.200q is not a path within the project", key)
+		}
+		if err := p.number(&c, name); err != nil {
 			return nil, err
 		}
-		if err := c.step(); err != nil {
-			return nil, err
-		}
+		all = append(all, name[len(pathPrefix):]...)
+		p.ends = append(p.ends, uint32(len(all)))
 	}
-	p.all = all.String()
-	if words := (len(p.ends) + 63) / 64; len(p.other) > 0 {
-		p.other = append(p.other, make(bitmap, words-len(p.other))...)
-	}
-	return p, nil
+	p.all = string(all)
+	return p, err
 }
 
-// add takes the record of a path at the cursor.
-func (p *paths) add(c *cursor, key []byte, all *strings.Builder) error {
-	name, ok := text(key)
-	if !ok || !confined(name) {
-		return c.corrupt(pageHeader+2*c.i, "%q is not a path within the project", key)
-	}
+// number takes over the number of the next file, name, from the data at c.
+func (p *paths) number(c *cursor, name []byte) error {
 	value, err := c.value(c.i)
 	if err != nil {
 		return err
 	}
 	fid, source, ok := parseFid(value)
 	if !ok || fid == 0 || fid > maxFid {
-		return c.corrupt(pageHeader+2*c.i, "%q is not the number of file %q", value, name)
+		return c.corrupt(pageHeader+2*c.i, "%.40q is not the number of file %.200q", value, name)
 	}
-	for len(p.ranks) <= fid {
-		p.ranks = append(p.ranks, make([]uint32, fid+1-len(p.ranks))...)
+	if more := fid + 1 - len(p.ranks); more > 0 {
+		p.ranks = append(p.ranks, make([]uint32, more)...)
+	}
+	if p.ranks[fid] != 0 {
+		return c.corrupt(pageHeader+2*c.i, "number %d of file %.200q is taken", fid, name)
 	}
 	rank := len(p.ends)
-	if p.ranks[fid] != 0 {
-		return c.corrupt(pageHeader+2*c.i, "two paths have the number %d", fid)
-	}
 	p.ranks[fid] = uint32(rank + 1)
 	if !source {
 		p.other.add(rank)
-	}
-	all.Write(name[len(pathPrefix):])
-	if int64(all.Len()) > 1<<32-1 {
-		return c.corrupt(pageHeader+2*c.i, "more than 4 GB of paths")
-	}
-	p.ends = append(p.ends, uint32(all.Len()))
-	if rank > 0 && all.String()[p.start(rank-1):p.ends[rank-1]] >= string(name[len(pathPrefix):]) {
-		return c.corrupt(pageHeader+2*c.i, "path %q is out of order", name)
 	}
 	return nil
 }
@@ -123,6 +113,17 @@ func confined(name []byte) bool {
 	rest, ok := bytes.CutPrefix(name, pathPrefix)
 	if !ok || bytes.IndexByte(rest, 0) >= 0 {
 		return false
+	}
+	// Most paths need no closer look: an element to refuse is empty or begins with
+	// a dot.
+	suspect := len(rest) == 0
+	last := byte('/')
+	for _, c := range rest {
+		suspect = suspect || last == '/' && (c == '/' || c == '.')
+		last = c
+	}
+	if !suspect && last != '/' {
+		return true
 	}
 	for more := true; more; {
 		var element []byte

@@ -1,7 +1,6 @@
 package gtagsdb
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -24,11 +23,6 @@ type Set struct {
 	files   int
 }
 
-type member struct {
-	*DB
-	hidden bitmap // by rank; nil if nothing is hidden
-}
-
 // NewSet makes a logical index of the members.
 func NewSet(members ...Member) (*Set, error) {
 	s := &Set{}
@@ -36,9 +30,6 @@ func NewSet(members ...Member) (*Set, error) {
 		m := &member{DB: in.DB}
 		for rank := range m.paths.len() {
 			if in.Hidden != nil && in.Hidden(m.paths.path(rank)) {
-				if m.hidden == nil {
-					m.hidden = make(bitmap, (m.paths.len()+63)/64)
-				}
 				m.hidden.add(rank)
 			} else if !m.paths.other.has(rank) {
 				s.files++
@@ -67,20 +58,17 @@ type FileLines struct {
 	Lines []int
 }
 
-// hit is a record on its way to being an answer.
-type hit struct {
-	rank int32
-	line int32
-	data []byte // mapped, or copied if it had overflowed
-}
-
 // Definitions gives the definitions of a name, by path and line.
 func (s *Set) Definitions(name string) ([]Site, error) {
-	parts := make([][]Site, 0, len(s.members))
-	for _, m := range s.members {
-		err := m.view(func() error {
-			sites, err := m.definitions(name)
-			parts = append(parts, sites)
+	return s.definitions(name, make([]cursor, len(s.members)))
+}
+
+// definitions uses and moves a cursor for each member.
+func (s *Set) definitions(name string, cursors []cursor) ([]Site, error) {
+	parts := make([][]Site, len(s.members))
+	for i, m := range s.members {
+		err := m.view(func() (err error) {
+			parts[i], err = m.definitions(&cursors[i], name)
 			return err
 		})
 		if err != nil {
@@ -94,11 +82,10 @@ func (s *Set) Definitions(name string) ([]Site, error) {
 // being defined. They are what global calls references if the name is
 // [Set.Defined], and other symbols if not.
 func (s *Set) Occurrences(name string) ([]FileLines, error) {
-	parts := make([][]FileLines, 0, len(s.members))
-	for _, m := range s.members {
-		err := m.view(func() error {
-			files, err := m.occurrences(name)
-			parts = append(parts, files)
+	parts := make([][]FileLines, len(s.members))
+	for i, m := range s.members {
+		err := m.view(func() (err error) {
+			parts[i], err = m.occurrences(name)
 			return err
 		})
 		if err != nil {
@@ -110,17 +97,24 @@ func (s *Set) Occurrences(name string) ([]FileLines, error) {
 
 // Defined reports whether any visible file defines exactly this name.
 func (s *Set) Defined(name string) (bool, error) {
-	for _, m := range s.members {
-		found := false
-		err := m.view(func() (err error) {
-			found, err = m.holds(&m.defs, name)
+	return s.defined(name, make([]cursor, len(s.members)))
+}
+
+// defined uses and moves a cursor for each member.
+func (s *Set) defined(name string, cursors []cursor) (found bool, err error) {
+	key, ok := key(make([]byte, 0, 64), name)
+	for i := 0; ok && i < len(s.members) && !found && err == nil; i++ {
+		m := s.members[i]
+		err = m.view(func() error {
+			c := &cursors[i]
+			if err := c.forward(m.defs.tree, key); err != nil {
+				return err
+			}
+			found, err = m.shows(&m.defs, c, key)
 			return err
 		})
-		if found || err != nil {
-			return found, err
-		}
 	}
-	return false, nil
+	return found, err
 }
 
 // key makes the database key of a name. Names that gtags never stores have none:
@@ -130,155 +124,6 @@ func key(buf []byte, name string) ([]byte, bool) {
 		return nil, false
 	}
 	return append(append(buf, name...), 0), true
-}
-
-// rank gives the place of a record's file, and whether it is to be seen.
-func (m *member) rank(t *tags, data []byte, r record) (rank int, visible bool, err error) {
-	rank, ok := m.paths.rank(r.fid)
-	if !ok {
-		return 0, false, t.corrupt(t.offset(data), "file %d is not in GPATH", r.fid)
-	}
-	return rank, !m.hidden.has(rank), nil
-}
-
-// collect gathers the visible records of a name in the order of global: by path,
-// then by first line, and equal ones as in the tree.
-func (m *member) collect(t *tags, key []byte) ([]hit, error) {
-	var hits []hit
-	err := t.scan(key, func(data []byte, r record) error {
-		rank, visible, err := m.rank(t, data, r)
-		if visible {
-			hits = append(hits, hit{int32(rank), int32(r.line), data})
-		}
-		return err
-	})
-	slices.SortStableFunc(hits, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.line, b.line))
-	})
-	return hits, err
-}
-
-func (m *member) definitions(name string) ([]Site, error) {
-	key, ok := key(make([]byte, 0, 64), name)
-	if !ok {
-		return nil, nil
-	}
-	t := &m.defs
-	hits, err := m.collect(t, key)
-	if err != nil || len(hits) == 0 {
-		return nil, err
-	}
-	sites := make([]Site, 0, len(hits))
-	for _, h := range hits {
-		site := Site{Path: m.paths.path(int(h.rank)), HasImage: !t.compact}
-		if sites, ok = t.appendSites(sites, site, h.data, name); !ok {
-			return nil, t.badRecord(key, h.data)
-		}
-	}
-	return sites, nil
-}
-
-// appendSites unfolds a record of GTAGS: one site, or one for each line of a list.
-func (t *tags) appendSites(dst []Site, site Site, data []byte, key string) ([]Site, bool) {
-	r, ok := parseRecord(data, t.compact)
-	if !ok {
-		return dst, false
-	}
-	if site.Name, ok = t.name(r.name, key); !ok {
-		return dst, false
-	}
-	if t.compact {
-		lines, ok := r.appendLines(nil, t.deltas)
-		for _, site.Line = range lines {
-			dst = append(dst, site)
-		}
-		return dst, ok
-	}
-	site.Line = r.line
-	if t.compImages {
-		var buf [256]byte
-		image, ok := t.words.appendText(buf[:0], r.rest, key)
-		if !ok {
-			return dst, false
-		}
-		site.Image = string(image)
-	} else {
-		site.Image = string(r.rest)
-	}
-	return append(dst, site), true
-}
-
-// name decodes the name of a record of key.
-func (t *tags) name(compressed []byte, key string) (string, bool) {
-	if !t.compNames {
-		return string(compressed), true
-	}
-	if string(compressed) == "@n" {
-		return key, true
-	}
-	name, ok := t.words.appendText(nil, compressed, key)
-	return string(name), ok
-}
-
-func (m *member) occurrences(name string) ([]FileLines, error) {
-	key, ok := key(make([]byte, 0, 64), name)
-	if !ok {
-		return nil, nil
-	}
-	t := &m.refs
-	hits, err := m.collect(t, key)
-	if err != nil || len(hits) == 0 {
-		return nil, err
-	}
-	// All lines stand in one slice; a file's are cut from it when it has stopped
-	// moving.
-	lines := make([]int, 0, 2*len(hits))
-	files, ends := make([]FileLines, 0, len(hits)), make([]int, 0, len(hits))
-	for i, h := range hits {
-		r, _ := parseRecord(h.data, t.compact)
-		if lines, ok = t.appendLines(lines, r); !ok {
-			return nil, t.badRecord(key, h.data)
-		}
-		if i > 0 && h.rank == hits[i-1].rank {
-			ends[len(ends)-1] = len(lines)
-			continue
-		}
-		files = append(files, FileLines{Path: m.paths.path(int(h.rank))})
-		ends = append(ends, len(lines))
-	}
-	start := 0
-	for i, end := range ends {
-		files[i].Lines = lines[start:end:end]
-		start = end
-	}
-	return files, nil
-}
-
-func (t *tags) appendLines(dst []int, r record) ([]int, bool) {
-	if t.compact {
-		return r.appendLines(dst, t.deltas)
-	}
-	return append(dst, r.line), true
-}
-
-// holds reports whether the file has a visible record of the name.
-func (m *member) holds(t *tags, name string) (found bool, err error) {
-	key, ok := key(make([]byte, 0, 64), name)
-	if !ok {
-		return false, nil
-	}
-	err = t.scan(key, func(data []byte, r record) error {
-		_, visible, err := m.rank(t, data, r)
-		if visible {
-			found = true
-			err = errStop
-		}
-		return err
-	})
-	if err == errStop {
-		err = nil
-	}
-	return found, err
 }
 
 // merge joins lists that are sorted by path into one. The first of equal heads

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"strings"
 )
 
 // Source says which names a listing is about.
@@ -19,9 +18,6 @@ const (
 	// OtherSymbols are names that occur and are not defined.
 	OtherSymbols
 )
-
-// errStop ends a scan early; it never leaves the package.
-var errStop = errors.New("stop")
 
 func (m *member) tags(from Source) *tags {
 	if from == Definitions {
@@ -49,10 +45,11 @@ func (s *Set) Names(prefix string, from Source, limit int) ([]string, error) {
 // byte order of names and sorted as in [Set.Definitions]. An error ends it.
 func (s *Set) AllDefinitions(prefix string) iter.Seq2[[]Site, error] {
 	return func(yield func([]Site, error) bool) {
+		cursors := make([]cursor, len(s.members))
 		for name, err := range s.names(prefix, Definitions) {
 			var sites []Site
 			if err == nil {
-				sites, err = s.Definitions(name)
+				sites, err = s.definitions(name, cursors)
 			}
 			if !yield(sites, err) || err != nil {
 				return
@@ -61,32 +58,34 @@ func (s *Set) AllDefinitions(prefix string) iter.Seq2[[]Site, error] {
 	}
 }
 
-// names merges the names of all members.
+// names yields the visible names of all members that belong to a source.
 func (s *Set) names(prefix string, from Source) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		var walks []*walk
-		for _, m := range s.members {
-			w := &walk{member: m, tags: m.tags(from), prefix: []byte(prefix)}
-			if err := w.next(); err != nil {
-				yield("", err)
-				return
-			}
-			walks = append(walks, w)
-		}
-		for {
-			walks = slices.DeleteFunc(walks, func(w *walk) bool { return w.name == "" })
-			if len(walks) == 0 {
-				return
-			}
-			name := slices.MinFunc(walks, func(a, b *walk) int { return strings.Compare(a.name, b.name) }).name
-			ok, err := s.counts(name, from)
-			if ok || err != nil {
-				if !yield(name, err) || err != nil {
-					return
+		defs := make([]cursor, len(s.members))
+		for name, err := range s.merged(prefix, from) {
+			if err == nil && from != Definitions {
+				var defined bool
+				if defined, err = s.defined(name, defs); err == nil && defined != (from == References) {
+					continue
 				}
 			}
+			if !yield(name, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// merged yields the visible names that stand in the file of a source.
+func (s *Set) merged(prefix string, from Source) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		walks := make([]*walk, 0, len(s.members))
+		for _, m := range s.members {
+			walks = append(walks, &walk{member: m, tags: m.tags(from), prefix: prefix})
+		}
+		for last := ""; ; {
 			for _, w := range walks {
-				if w.name != name {
+				if w.name != last {
 					continue
 				}
 				if err := w.next(); err != nil {
@@ -94,190 +93,137 @@ func (s *Set) names(prefix string, from Source) iter.Seq2[string, error] {
 					return
 				}
 			}
+			walks = slices.DeleteFunc(walks, func(w *walk) bool { return w.name == "" })
+			if len(walks) == 0 {
+				return
+			}
+			last = walks[0].name
+			for _, w := range walks[1:] {
+				last = min(last, w.name)
+			}
+			if !yield(last, nil) {
+				return
+			}
 		}
 	}
-}
-
-// counts tells whether a name found in the file of a source belongs to it.
-func (s *Set) counts(name string, from Source) (bool, error) {
-	if from == Definitions {
-		return true, nil
-	}
-	defined, err := s.Defined(name)
-	return defined == (from == References), err
 }
 
 // walk goes through the distinct visible names of one file.
 type walk struct {
 	*member
 	tags   *tags
-	prefix []byte
+	prefix string
 	cursor cursor
-	begun  bool
-	name   string // the present one, "" at the end
-	last   string // the one before, "" at the begin
+	name   string // the present one, "" before the first and after the last
 }
 
 // next moves on to the next name. Between two calls the database may be closed,
 // after which view refuses and the cursor's memory is not touched.
 func (w *walk) next() error {
 	return w.view(func() error {
-		if !w.begun {
-			w.begun = true
-			from := w.prefix
-			if len(from) == 0 {
-				from = []byte{' ' + 1} // behind the metadata
-			}
-			if err := w.seek(from); err != nil {
-				return err
-			}
+		from := []byte(w.prefix)
+		if w.name != "" {
+			from = behind(w.name)
+		} else if len(from) == 0 {
+			from = []byte{' ' + 1} // behind the metadata
 		}
 		for {
-			visible, err := w.advance()
-			if visible || err != nil {
+			key, err := w.find(from)
+			if key == nil || err != nil {
+				w.name = ""
 				return err
 			}
+			name := string(key[:len(key)-1])
+			visible, err := w.shows(w.tags, &w.cursor, key)
+			if visible || err != nil {
+				w.name = name
+				return err
+			}
+			from = behind(name)
 		}
 	})
 }
 
-func (w *walk) seek(key []byte) (err error) {
-	w.cursor, err = w.tags.seek(key)
-	return err
-}
+// behind makes a key that is greater than that of a name and not greater than that
+// of any other name behind it. Its records, thousands of leaves perhaps, are jumped.
+func behind(name string) []byte { return append([]byte(name), 1) }
 
-// advance takes the name at the cursor and moves behind its records. It reports
-// whether the walk has something to show: a visible name, or the end.
-func (w *walk) advance() (bool, error) {
+// find puts the cursor on the first key from a place on and returns it, or nil
+// where the prefix ends.
+func (w *walk) find(from []byte) ([]byte, error) {
 	c := &w.cursor
-	w.name = ""
-	if c.done() {
-		return true, nil
+	if err := c.forward(w.tags.tree, from); err != nil || c.done() {
+		return nil, err
 	}
 	key, err := c.key(c.i)
-	if err != nil {
-		return false, err
+	if err != nil || len(key) < len(w.prefix) || string(key[:len(w.prefix)]) != w.prefix {
+		return nil, err
 	}
-	if !bytes.HasPrefix(key, w.prefix) {
-		return true, nil
+	if name, ok := text(key); !ok || len(name) == 0 || name[0] <= ' ' {
+		return nil, c.corrupt(pageHeader+2*c.i, "%.80q cannot be the key of a name", key)
 	}
-	name, ok := text(key)
-	if !ok || len(name) == 0 || name[0] <= ' ' {
-		return false, c.corrupt(pageHeader+2*c.i, "%.80q cannot be the key of a name", key)
-	}
-	// In a damaged tree the jump in pass may lead backwards, round and round.
-	if string(name) <= w.last {
-		return false, c.corrupt(pageHeader+2*c.i, "key %.80q stands behind %.80q", name, w.last)
-	}
-	w.name = string(name)
-	w.last = w.name
-	return w.pass(key)
-}
-
-// pass moves the cursor behind the records of key and reports whether one of
-// them is visible.
-func (w *walk) pass(key []byte) (visible bool, err error) {
-	c := &w.cursor
-	visible = w.hidden == nil
-	for leaf := c.no; !c.done() && (!visible || c.no == leaf); {
-		if k, err := c.key(c.i); err != nil || !bytes.Equal(k, key) {
-			return visible, err
-		}
-		if !visible {
-			if visible, err = w.shows(c); err != nil {
-				return false, err
-			}
-		}
-		if err := c.step(); err != nil {
-			return false, err
-		}
-	}
-	if c.done() {
-		return visible, nil
-	}
-	// The records may go on for thousands of leaves: jump. No name holds a byte
-	// between NUL and 1.
-	return visible, w.seek(append(key[:len(key)-1:len(key)-1], 1))
-}
-
-func (w *walk) shows(c *cursor) (bool, error) {
-	data, err := c.value(c.i)
-	if err != nil {
-		return false, err
-	}
-	r, ok := parseRecord(data, w.tags.compact)
-	if !ok {
-		key, _ := c.key(c.i)
-		return false, w.tags.badRecord(key, data)
-	}
-	_, visible, err := w.rank(w.tags, data, r)
-	return visible, err
+	return key, nil
 }
 
 // FoldedNames lists the names that equal name but for the case of ASCII letters,
-// in byte order. It walks the trie of prefixes that exist, upper case before
-// lower, so it costs a few seeks a letter.
+// in byte order.
 func (s *Set) FoldedNames(name string, from Source) ([]string, error) {
 	if _, ok := key(nil, name); !ok {
 		return nil, nil
 	}
-	var names []string
+	var found []string
 	for _, m := range s.members {
 		err := m.view(func() error {
-			return m.fold(m.tags(from), make([]byte, 0, len(name)+1), name, func(found string) {
-				names = append(names, found)
+			return m.fold(m.tags(from), make([]byte, 0, len(name)+1), name, func(name string) {
+				found = append(found, name)
 			})
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	slices.Sort(names)
-	var out []string
-	for _, found := range slices.Compact(names) {
-		ok, err := s.counts(found, from)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			out = append(out, found)
-		}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	if from == Definitions {
+		return found, nil
 	}
-	return out, nil
+	var err error
+	found = slices.DeleteFunc(found, func(name string) bool {
+		defined, e := s.Defined(name)
+		err = errors.Join(err, e)
+		return defined != (from == References)
+	})
+	return found, err
 }
 
-// fold descends from prefix, which exists, along both cases of each letter of rest.
+// fold walks the trie of the prefixes that exist: from prefix along both cases of
+// each letter of rest. That costs a few seeks a letter, where global reads all
+// keys with the same first letter.
 func (m *member) fold(t *tags, prefix []byte, rest string, found func(string)) error {
+	var c cursor
 	if rest == "" {
-		name := string(prefix)
-		ok, err := m.holds(t, name)
-		if ok {
-			found(name)
+		prefix = append(prefix, 0)
+	}
+	if err := c.forward(t.tree, prefix); err != nil || c.done() {
+		return err
+	}
+	key, err := c.key(c.i)
+	if err != nil || !bytes.HasPrefix(key, prefix) {
+		return err
+	}
+	if rest == "" {
+		visible, err := m.shows(t, &c, key)
+		if visible {
+			found(string(prefix[:len(prefix)-1]))
 		}
 		return err
 	}
-	c := rest[0]
-	cases := []byte{c}
-	if lower := c | 0x20; lower >= 'a' && lower <= 'z' {
-		cases = []byte{lower - 0x20, lower}
+	lower := rest[0] | 0x20
+	if lower < 'a' || lower > 'z' {
+		return m.fold(t, append(prefix, rest[0]), rest[1:], found)
 	}
-	for _, c := range cases {
-		longer := append(prefix, c)
-		at, err := t.seek(longer)
-		if err != nil {
-			return err
-		}
-		if at.done() {
-			continue
-		}
-		if k, err := at.key(at.i); err != nil {
-			return err
-		} else if !bytes.HasPrefix(k, longer) {
-			continue
-		}
-		if err := m.fold(t, longer, rest[1:], found); err != nil {
-			return err
-		}
+	if err := m.fold(t, append(prefix, lower-0x20), rest[1:], found); err != nil {
+		return err
 	}
-	return nil
+	return m.fold(t, append(prefix, lower), rest[1:], found)
 }
