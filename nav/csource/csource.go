@@ -2,6 +2,7 @@ package csource
 
 import (
 	"path"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -48,6 +49,8 @@ type File struct {
 	arms    []arm
 	macros  []macro
 	changes []change
+	symbols []Symbol
+	blocks  []block
 }
 
 // A Scanner scans files one after the other in the same buffers. Its zero value
@@ -57,6 +60,8 @@ type Scanner struct {
 	open  int32 // innermost open arm, -1 for none
 	guard guardState
 	line  int // where lineAt last was
+	match matcher
+	parse parser
 }
 
 // Scan reads one file.
@@ -77,8 +82,44 @@ func (s *Scanner) Scan(text []byte, lang Lang) *File {
 	s.splitLines()
 	s.lex()
 	s.settleGuard()
+	s.symbols = s.symbols[:0]
+	s.match.Scanner, s.parse.Scanner = s, s
+	s.match.match()
+	s.parse.items, s.parse.frames, s.parse.line = s.parse.items[:0], s.parse.frames[:0], 0
+	s.parse.declarations(0, int32(len(s.toks)), context{})
+	s.parse.macroSymbols()
+	s.nest()
+	s.markDead()
 	return &s.File
 }
+
+// macroSymbols adds the #defines.
+func (p *parser) macroSymbols() {
+	p.line = 0
+	for _, m := range p.macros {
+		s := Symbol{Name: p.text[m.name:m.nameEnd], Kind: Macro, from: m.start, to: m.end, name: m.name}
+		if m.pclose > 0 {
+			s.Signature = p.squeeze(m.params, m.pclose+1)
+		}
+		s.Line = p.lineNear(m.name)
+		s.Col = int(m.name-p.lines[s.Line-1]) + 1
+		s.Start, s.End = p.lineNear(m.start), p.lineNear(max(m.end, m.start+1)-1)
+		p.symbols = append(p.symbols, s)
+	}
+}
+
+// markDead marks the symbols under #if 0.
+func (f *File) markDead() {
+	if !slices.ContainsFunc(f.arms, func(a arm) bool { return a.op == opIf }) {
+		return
+	}
+	for k := range f.symbols {
+		f.symbols[k].Dead = f.Dead(f.symbols[k].Line)
+	}
+}
+
+// Symbols returns everything that the file defines or declares, in file order.
+func (f *File) Symbols() []Symbol { return f.symbols }
 
 // maxText keeps positions and token indices within 32 bits.
 const maxText = 1 << 30
