@@ -37,6 +37,8 @@ var layers = map[string][]string{
 	"nav/callgraph":      {},
 	"nav/semantic":       {"nav/ctags"},
 	"nav/navtest":        {},
+
+	"toolchain/fetch/releasetest": {},
 }
 
 type listedPackage struct {
