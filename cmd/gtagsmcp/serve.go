@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// shutdownGrace is how long calls under way have to end after a signal. The
+// most impatient client known kills two seconds after it asked.
+const shutdownGrace = 1500 * time.Millisecond
+
+func newServeCommand(std streams, flags *globalFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Serve one MCP client over standard input and output",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serve(cmd.Context(), std, flags)
+		},
+	}
+}
+
+func serve(ctx context.Context, std streams, flags *globalFlags) error {
+	s, err := newServer(std, flags)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	// A call that does not notice its cancellation must not keep us alive.
+	context.AfterFunc(ctx, func() { time.AfterFunc(shutdownGrace, func() { os.Exit(0) }) })
+	return s.ServeStdio(ctx, std.in, std.out)
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gtagsmcp/gtagsmcp/toolchain"
+)
+
+// toolchainConfig is what flags, environment and configuration file say about
+// the toolchain.
+func (f *globalFlags) toolchainConfig(std streams) (toolchain.Config, error) {
+	program, err := programPath()
+	if err != nil {
+		return toolchain.Config{}, err
+	}
+	above, below, _ := f.settings()
+	s := above.Over(below)
+	cfg := toolchain.Config{Helper: program, Log: std.logger(f.level)}
+	if s.BinDir != nil {
+		cfg.BinDir = *s.BinDir
+	}
+	if s.Label != nil {
+		cfg.Label = *s.Label
+	}
+	return cfg, nil
+}
+
+func newSetupCommand(std streams, flags *globalFlags) *cobra.Command {
+	var asJSON, force, noCtags, dryRun bool
+	var rung string
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Install the toolchain, or say what is installed",
+		Long: `Install GNU Global and Universal Ctags into ~/.gtags-mcp (GTAGS_MCP_HOME), without
+root, or report the toolchain that is there. Every program is proved by running
+it before it is used, and nothing that worked is removed.
+
+Progress goes to standard error, the result to standard output. Exit code 0: a
+toolchain is ready (with --dry-run: or can be installed); 1: none could be
+installed, with the reason of each rung on standard error.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := flags.toolchainConfig(std)
+			if err != nil {
+				return err
+			}
+			cfg.Force, cfg.NoCtags, cfg.Rung = force, noCtags, rung
+			if dryRun {
+				return printPlan(cmd, std, cfg)
+			}
+			set, report, err := toolchain.Install(cmd.Context(), cfg, func(s toolchain.Step) {
+				fmt.Fprintf(std.err, "%s %-8s %s\n", time.Now().Format(time.TimeOnly), s.Rung, s.Text)
+			})
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(std, setupResult(set, report))
+			}
+			return printSet(std, set, report)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&asJSON, "json", false, "print the result as one JSON object")
+	f.BoolVar(&force, "force", false, "install anew although a good toolchain is there")
+	f.BoolVar(&noCtags, "no-ctags", false, "do without Universal Ctags: native languages only")
+	f.BoolVar(&dryRun, "dry-run", false, "print what would be done, and do nothing")
+	f.StringVar(&rung, "rung", "", "try only this rung: managed, system, prebuilt, source, distro")
+	return cmd
+}
+
+// setupJSON is the result of setup for programs.
+type setupJSON struct {
+	Gtags        string                 `json:"gtags"`
+	Global       string                 `json:"global"`
+	Ctags        string                 `json:"ctags"`
+	GtagsVersion string                 `json:"gtags_version"`
+	CtagsVersion string                 `json:"ctags_version"`
+	Rung         string                 `json:"rung"`
+	Home         string                 `json:"home"`
+	Label        string                 `json:"label"`
+	Languages    []string               `json:"languages"`
+	Env          []string               `json:"env"`
+	CtagsEnv     []string               `json:"ctags_env"`
+	Fingerprint  string                 `json:"fingerprint"`
+	Missing      []string               `json:"missing"`
+	Rungs        []toolchain.RungReport `json:"rungs"`
+}
+
+func setupResult(set *toolchain.Set, report toolchain.Report) setupJSON {
+	r := setupJSON{
+		Gtags: set.Gtags.Path, Global: set.Global.Path, GtagsVersion: set.Gtags.Version,
+		Rung: set.Rung, Home: set.Home, Label: set.Label, Languages: set.Languages,
+		Env: set.Env, CtagsEnv: set.CtagsEnv, Fingerprint: set.Fingerprint,
+		Missing: set.Missing, Rungs: report.Rungs,
+	}
+	if set.Ctags != nil {
+		r.Ctags, r.CtagsVersion = set.Ctags.Path, set.Ctags.Version
+	}
+	return r
+}
+
+func printJSON(std streams, v any) error {
+	enc := json.NewEncoder(std.out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func printSet(std streams, set *toolchain.Set, report toolchain.Report) error {
+	fmt.Fprint(std.out, report)
+	fmt.Fprintf(std.out, "gtags     %s  %s\nglobal    %s  %s\n", set.Gtags.Version, set.Gtags.Path, set.Global.Version, set.Global.Path)
+	if set.Ctags != nil {
+		fmt.Fprintf(std.out, "ctags     %s  %s\n", set.Ctags.Version, set.Ctags.Path)
+	}
+	_, err := fmt.Fprintf(std.out, "label     %s, %d languages by ctags beside the native ones\n", set.Label, len(set.Languages))
+	for _, m := range set.Missing {
+		fmt.Fprintf(std.out, "missing   %s\n", m)
+	}
+	return err
+}
+
+func printPlan(cmd *cobra.Command, std streams, cfg toolchain.Config) error {
+	plan, err := toolchain.Plan(cmd.Context(), cfg)
+	if err != nil {
+		return err
+	}
+	for _, line := range plan.Rungs {
+		mark := "no "
+		if line.OK {
+			mark = "yes"
+		}
+		fmt.Fprintf(std.out, "%-8s  %s  %s\n", line.Rung, mark, line.Detail)
+	}
+	if plan.Hint != "" {
+		return errors.New(plan.Hint)
+	}
+	return nil
+}

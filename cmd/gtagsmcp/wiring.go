@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+
+	"github.com/gtagsmcp/gtagsmcp/bootstrap"
+	"github.com/gtagsmcp/gtagsmcp/nav"
+	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
+	"github.com/gtagsmcp/gtagsmcp/nav/index"
+	"github.com/gtagsmcp/gtagsmcp/server"
+	"github.com/gtagsmcp/gtagsmcp/toolchain"
+)
+
+// app joins the halves of the program: the server's workspaces get their
+// toolchain from the gates of bootstrap.
+type app struct {
+	*server.Server
+	gates gates
+}
+
+func newServer(std streams, flags *globalFlags) (*app, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := flags.toolchainConfig(std)
+	if err != nil {
+		return nil, err
+	}
+	above, below, problems := flags.settings()
+	log := std.logger(flags.level)
+	a := &app{gates: gates{base: bootstrap.Options{Toolchain: cfg, NoAutoSetup: !flags.autoSetup()}}}
+	a.Server = server.New(server.Config{
+		Version: version(), Above: above, Below: below, Problems: problems,
+		ClientDir: os.Getenv("CLAUDE_PROJECT_DIR"), Dir: dir, Logger: log,
+		Open: func(root string, s server.Settings) (*nav.Workspace, error) {
+			gate := a.gates.with(s)
+			return nav.OpenWorkspace(root, nav.Options{
+				Toolchain: func(ctx context.Context) (nav.Toolchain, error) { return ready(ctx, gate) },
+				Index: index.Options{
+					SkipGlobs:      s.SkipGlobs,
+					IncludeIgnored: s.RespectGitignore != nil && !*s.RespectGitignore,
+				},
+				NoEnrich: s.Enrich != nil && !*s.Enrich,
+				NoGuards: s.Guards != nil && !*s.Guards,
+				Logger:   log,
+			})
+		},
+	})
+	return a, nil
+}
+
+func (a *app) Close() error {
+	err := a.Server.Close()
+	a.gates.close()
+	return err
+}
+
+// gates has one gate for each toolchain that the settings of some project ask
+// for; nearly always there is one.
+type gates struct {
+	base bootstrap.Options
+
+	mu   sync.Mutex
+	open map[gateKey]*bootstrap.Gate
+}
+
+type gateKey struct{ label, binDir string }
+
+func (g *gates) with(s server.Settings) *bootstrap.Gate {
+	opts := g.base
+	if s.Label != nil {
+		opts.Toolchain.Label = *s.Label
+	}
+	if s.BinDir != nil {
+		opts.Toolchain.BinDir = *s.BinDir
+	}
+	key := gateKey{opts.Toolchain.Label, opts.Toolchain.BinDir}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if gate, ok := g.open[key]; ok {
+		return gate
+	}
+	if g.open == nil {
+		g.open = map[gateKey]*bootstrap.Gate{}
+	}
+	gate := bootstrap.New(opts)
+	g.open[key] = gate
+	return gate
+}
+
+func (g *gates) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, gate := range g.open {
+		gate.Close()
+	}
+}
+
+// installing is a gate's "not yet" in the words of the engine: it passes.
+type installing struct{ *bootstrap.NotReadyError }
+
+func (installing) Temporary() bool { return true }
+
+// ready asks a gate and puts its answer into the engine's terms.
+func ready(ctx context.Context, gate *bootstrap.Gate) (nav.Toolchain, error) {
+	set, err := gate.Ready(ctx)
+	var notReady *bootstrap.NotReadyError
+	if errors.As(err, &notReady) {
+		return nav.Toolchain{}, installing{notReady}
+	}
+	if err != nil {
+		return nav.Toolchain{}, err
+	}
+	return engineTools(set), nil
+}
+
+func engineTools(set *toolchain.Set) nav.Toolchain {
+	tc := nav.Toolchain{Index: index.Tools{
+		Gtags: set.Gtags.Path, Env: set.Env, Label: set.Label, Fingerprint: set.Fingerprint,
+	}}
+	if set.Ctags != nil {
+		tc.Ctags = ctags.Command{Path: set.Ctags.Path, Env: set.CtagsEnv}
+	}
+	return tc
+}

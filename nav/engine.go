@@ -1,0 +1,163 @@
+package nav
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
+	"github.com/gtagsmcp/gtagsmcp/nav/gtagsdb"
+	"github.com/gtagsmcp/gtagsmcp/nav/index"
+)
+
+// Toolchain is what the engine may run. It comes from outside: nav never looks
+// for programs and never installs any.
+type Toolchain struct {
+	Index index.Tools
+	Ctags ctags.Command
+}
+
+// Options configures a Workspace. The zero value of every field but Toolchain
+// is a usable default.
+type Options struct {
+	// Toolchain is asked when an index must be built and when symbols are to be
+	// described. Its error reaches the caller of a question only when the index
+	// itself is missing; it is the place for "installing, retry".
+	Toolchain func(context.Context) (Toolchain, error)
+	// Index holds the settings of the index; its Tools field is filled in.
+	Index index.Options
+	// NoEnrich leaves kind, typeref, scope and signature out of the answers.
+	NoEnrich bool
+	// NoGuards leaves the #if stack out of the answers.
+	NoGuards bool
+	// FirstWait is how long a question waits for the first build of an index
+	// before it gives up with an *index.BuildingError. Zero means 10 seconds,
+	// well below the 60 seconds after which hosts give up on a call.
+	FirstWait time.Duration
+	Logger    *slog.Logger
+}
+
+// Workspace answers questions about one source tree. It is safe for concurrent
+// use; Close it when no view is open any more.
+type Workspace struct {
+	root  string
+	opts  Options
+	index *index.Index
+	files *sourceCache
+
+	mu    sync.Mutex
+	ctags *ctags.Service
+}
+
+// OpenWorkspace opens the tree at root, an absolute path. It is cheap: nothing
+// is built or scanned before the first question.
+func OpenWorkspace(root string, opts Options) (*Workspace, error) {
+	if opts.Toolchain == nil {
+		return nil, errors.New("nav: Options.Toolchain is required")
+	}
+	if opts.FirstWait == 0 {
+		opts.FirstWait = 10 * time.Second
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	opts.Index.Logger = opts.Logger
+	opts.Index.Tools = func(ctx context.Context) (index.Tools, error) {
+		tc, err := opts.Toolchain(ctx)
+		return tc.Index, err
+	}
+	x, err := index.Open(root, opts.Index)
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return &Workspace{root: root, opts: opts, index: x, files: newSourceCache(dir)}, nil
+}
+
+// Root is the folder this workspace was opened at.
+func (w *Workspace) Root() string { return w.root }
+
+// Close ends the processes and lets go of the files of this workspace.
+func (w *Workspace) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ctags != nil {
+		w.ctags.Close()
+	}
+	return errors.Join(w.index.Close(), w.files.close())
+}
+
+// tagger returns the ctags service, or nil when there is none on the machine
+// yet: answers are then given without what it would add.
+func (w *Workspace) tagger(ctx context.Context) *ctags.Service {
+	if w.opts.NoEnrich {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ctags == nil {
+		tc, err := w.opts.Toolchain(ctx)
+		if err != nil || tc.Ctags.Path == "" {
+			return nil
+		}
+		w.ctags = ctags.New(tc.Ctags, ctags.Options{Log: w.opts.Logger})
+	}
+	return w.ctags
+}
+
+// View is the state of a tree at one moment: every question asked through it
+// sees the same generation of the index. Release it after use.
+type View struct {
+	w    *Workspace
+	snap *index.Snapshot
+	set  *gtagsdb.Set
+}
+
+// View returns the present state of the tree, brought up to date first when
+// that is quick. It fails with *index.BuildingError while the first index is
+// being built, and with the toolchain's error when nothing can be built.
+func (w *Workspace) View(ctx context.Context, progress func(index.Progress)) (*View, error) {
+	snap, err := w.index.Acquire(ctx, index.AcquireOptions{Wait: w.opts.FirstWait, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	return &View{w: w, snap: snap, set: snap.Set()}, nil
+}
+
+// Warnings says what the caller should know about every answer of this view:
+// files that are not indexed, a refresh still under way.
+func (v *View) Warnings() []string { return v.snap.Warnings() }
+
+// Release gives the view back; it must not be used afterwards.
+func (v *View) Release() { v.snap.Release() }
+
+// Update brings the index up to date before it returns, from scratch if full.
+func (w *Workspace) Update(ctx context.Context, full bool, progress func(index.Progress)) (index.Report, error) {
+	snap, err := w.index.Acquire(ctx, index.AcquireOptions{Wait: time.Hour, Progress: progress})
+	if err != nil {
+		return index.Report{}, err
+	}
+	defer snap.Release()
+	return index.Report{Generation: snap.Generation(), Full: full}, nil
+}
+
+// Temporary reports whether an error goes away without anybody doing anything:
+// the first index is being built, or the toolchain is being installed.
+func Temporary(err error) bool {
+	var building *index.BuildingError
+	var passing interface{ Temporary() bool }
+	return errors.As(err, &building) || errors.As(err, &passing) && passing.Temporary()
+}
+
+// Progress says how far the building of an index has come.
+type Progress = index.Progress
+
+// UpdateReport says what an update of the index did.
+type UpdateReport = index.Report

@@ -1,0 +1,206 @@
+package nav
+
+import (
+	"bytes"
+	"container/list"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// maxSourceSize is the largest file that is read for its lines. Real source
+	// is far smaller; the largest header of Linux 6.1 has 24 MB.
+	maxSourceSize = 64 << 20
+	// sourceCacheSize bounds the bytes of file content that stay in memory.
+	sourceCacheSize = 48 << 20
+)
+
+// source is one file as it was read: its bytes and where its lines begin.
+type source struct {
+	path    string
+	content []byte
+	starts  []int
+}
+
+// line returns line n, counted from 1, without its end; "" past the end.
+func (s *source) line(n int) string {
+	if n < 1 || n > len(s.starts) {
+		return ""
+	}
+	end := len(s.content)
+	if n < len(s.starts) {
+		end = s.starts[n]
+	}
+	text := bytes.TrimSuffix(s.content[s.starts[n-1]:end], []byte("\n"))
+	return string(bytes.TrimSuffix(text, []byte("\r")))
+}
+
+func newSource(path string, content []byte) *source {
+	s := &source{path: path, content: content, starts: make([]int, 0, len(content)/32+1)}
+	for at := 0; at < len(content); {
+		s.starts = append(s.starts, at)
+		next := bytes.IndexByte(content[at:], '\n')
+		if next < 0 {
+			break
+		}
+		at += next + 1
+	}
+	return s
+}
+
+// fileState tells one content of a file from the next.
+type fileState struct {
+	size  int64
+	mtime time.Time
+}
+
+// sourceCache reads files below one root and keeps the last ones it read. A
+// file is read again when its size or modification time changed. It cannot
+// be led outside the root, by no path and no symbolic link.
+type sourceCache struct {
+	root *os.Root
+
+	mu      sync.Mutex
+	entries map[string]*list.Element
+	recent  list.List // of *cachedSource, latest first
+	bytes   int
+}
+
+type cachedSource struct {
+	*source
+	state fileState
+}
+
+func newSourceCache(root *os.Root) *sourceCache {
+	return &sourceCache{root: root, entries: map[string]*list.Element{}}
+}
+
+func (c *sourceCache) close() error { return c.root.Close() }
+
+// read returns the file at path, relative to the root and slash-separated.
+func (c *sourceCache) read(path string) (*source, error) {
+	info, err := c.root.Stat(filepath.FromSlash(path))
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	if info.Size() > maxSourceSize {
+		return nil, fmt.Errorf("%s has %d bytes; files over %d are not read", path, info.Size(), maxSourceSize)
+	}
+	state := fileState{info.Size(), info.ModTime()}
+	if s := c.lookup(path, state); s != nil {
+		return s, nil
+	}
+	file, err := c.root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, maxSourceSize))
+	if err != nil {
+		return nil, err
+	}
+	s := newSource(path, content)
+	c.store(&cachedSource{s, state})
+	return s, nil
+}
+
+func (c *sourceCache) lookup(path string, state fileState) *source {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	el, ok := c.entries[path]
+	if !ok {
+		return nil
+	}
+	cached := el.Value.(*cachedSource)
+	if cached.state != state {
+		c.remove(el)
+		return nil
+	}
+	c.recent.MoveToFront(el)
+	return cached.source
+}
+
+func (c *sourceCache) store(s *cachedSource) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el, ok := c.entries[s.path]; ok {
+		c.remove(el)
+	}
+	c.entries[s.path] = c.recent.PushFront(s)
+	c.bytes += s.cost()
+	for c.bytes > sourceCacheSize && c.recent.Len() > 1 {
+		c.remove(c.recent.Back())
+	}
+}
+
+func (c *sourceCache) remove(el *list.Element) {
+	cached := c.recent.Remove(el).(*cachedSource)
+	delete(c.entries, cached.path)
+	c.bytes -= cached.cost()
+}
+
+func (s *cachedSource) cost() int { return len(s.content) + 8*len(s.starts) }
+
+// PathError says why a path that the caller named cannot be used.
+type PathError struct{ Path, Reason string }
+
+func (e *PathError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Reason) }
+
+// relative turns a path that a caller gave, absolute or relative to the root,
+// into the form of the index: relative, clean, with slashes.
+func (w *Workspace) relative(path string) (string, error) {
+	if path == "" || strings.ContainsRune(path, 0) {
+		return "", &PathError{fmt.Sprintf("%q", path), "not a file path"}
+	}
+	abs := path
+	if !filepath.IsAbs(abs) {
+		abs = filepath.Join(w.root, abs)
+	}
+	rel, err := filepath.Rel(w.root, abs)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		// The root may have been named through a symbolic link.
+		real, evalErr := filepath.EvalSymlinks(abs)
+		if evalErr != nil {
+			return "", &PathError{path, "outside the project root " + w.root}
+		}
+		rel, err = filepath.Rel(w.root, real)
+		if err != nil || !filepath.IsLocal(rel) {
+			return "", &PathError{path, "outside the project root " + w.root}
+		}
+	}
+	return filepath.ToSlash(filepath.Clean(rel)), nil
+}
+
+// file reads a file that the caller named and explains a failure in the
+// caller's terms.
+func (w *Workspace) file(path string) (*source, error) {
+	rel, err := w.relative(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := w.files.read(rel)
+	switch {
+	case err == nil:
+		return s, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &PathError{path, "no such file in " + w.root}
+	case errors.Is(err, fs.ErrPermission):
+		return nil, &PathError{path, "permission denied"}
+	default:
+		var pathErr *fs.PathError
+		if errors.As(err, &pathErr) {
+			err = pathErr.Err
+		}
+		return nil, &PathError{path, err.Error()}
+	}
+}

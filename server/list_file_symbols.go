@@ -1,0 +1,43 @@
+package server
+
+import (
+	"context"
+
+	"github.com/gtagsmcp/gtagsmcp/nav"
+)
+
+type listFileSymbolsArgs struct {
+	FilePath string `json:"file_path" jsonschema:"File, relative to the project root or absolute"`
+	paged
+	shared
+}
+
+func listFileSymbols() tool {
+	return define(tool{
+		name:        "list_file_symbols",
+		title:       "List file symbols",
+		description: "Outline of one file: every symbol it defines, in line order. Read this before opening a large file.",
+		onError:     []string{"find_definition"},
+	}, answerFileSymbols)
+}
+
+func answerFileSymbols(ctx context.Context, c *call, in listFileSymbolsArgs) (*envelope, error) {
+	view, err := c.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer view.Release()
+	found, err := view.Outline(ctx, nav.OutlineQuery{
+		Path: in.FilePath, Page: nav.Page{Limit: in.Limit, Offset: in.Offset},
+	})
+	if err != nil {
+		return nil, err
+	}
+	e := symbolEnvelope(view, "", found.Symbols, found.Total, in.paged)
+	e.Results = outlineRecords(found.Symbols)
+	e.NextTools = []string{"find_definition", "find_references"}
+	if found.Total == 0 {
+		e.Message = found.Path + " defines no symbols"
+	}
+	return e, nil
+}

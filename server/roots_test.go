@@ -1,0 +1,69 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func TestRootLadder(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := func(parts ...string) string {
+		path := filepath.Join(append([]string{top}, parts...)...)
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, b, deep := folder("a"), folder("b"), folder("a", "x", "y")
+	folder("a", ".git")
+	folder("home", ".gtags-mcp") // a toolchain's home is no index
+	bare := folder("home", "work")
+	spaced := folder("with space \"and:quote")
+	file := filepath.Join(top, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	roots := func(paths ...string) func() []*mcp.Root {
+		return func() (out []*mcp.Root) {
+			for _, p := range paths {
+				out = append(out, &mcp.Root{URI: p})
+			}
+			return out
+		}
+	}
+	for _, test := range []struct {
+		name      string
+		ladder    rootLadder
+		want, err string
+	}{
+		{"argument wins", rootLadder{argument: b, configured: a, roots: roots("file://" + a), cwd: deep}, b, ""},
+		{"relative argument", rootLadder{argument: "x", cwd: a, roots: roots()}, filepath.Join(a, "x"), ""},
+		{"odd characters", rootLadder{argument: spaced, cwd: a, roots: roots()}, spaced, ""},
+		{"configured", rootLadder{configured: a, clientDir: b, roots: roots(), cwd: deep}, a, ""},
+		{"client's folder", rootLadder{clientDir: b, roots: roots("file://" + a), cwd: deep}, b, ""},
+		{"one client root", rootLadder{roots: roots("file://" + b), cwd: deep}, b, ""},
+		{"escaped client root", rootLadder{roots: roots("file://" + top + "/with%20space%20%22and:quote"), cwd: deep}, spaced, ""},
+		{"the client root around cwd", rootLadder{roots: roots("file://"+b, "file://"+a), cwd: deep}, a, ""},
+		{"several client roots", rootLadder{roots: roots("file://"+b, "file://"+a), cwd: bare}, "", "several workspaces are open: " + b + ", " + a},
+		{"remote client root", rootLadder{roots: roots("https://example.com/x"), cwd: deep}, "", "none of the client's workspace roots is a local folder"},
+		{"walk up to .git", rootLadder{roots: roots(), cwd: deep}, a, ""},
+		{"no project", rootLadder{roots: roots(), cwd: bare}, "", "pass project_root"},
+		{"missing", rootLadder{argument: filepath.Join(top, "none"), roots: roots(), cwd: a}, "", "no such folder"},
+		{"a file", rootLadder{argument: file, roots: roots(), cwd: a}, "", "is a file"},
+		{"below a file", rootLadder{argument: file + "/x", roots: roots(), cwd: a}, "", "not a directory"},
+		{"NUL", rootLadder{argument: "a\x00b", roots: roots(), cwd: a}, "", "is not a path"},
+		{"too long", rootLadder{argument: strings.Repeat("x", 10000), roots: roots(), cwd: a}, "", "file name too long"},
+	} {
+		got, err := test.ladder.resolve()
+		if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: got %q, error %v; want %q, error with %q", test.name, got, err, test.want, test.err)
+		}
+	}
+}
