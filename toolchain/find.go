@@ -32,7 +32,7 @@ func (c Config) places() []place {
 		}
 	}
 	if root, err := c.current(); err == nil {
-		add(place{dir: filepath.Join(root, "bin"), rung: RungManaged, libs: filepath.Join(root, "lib")})
+		add(managedPlace(root, RungManaged))
 	}
 	for _, dir := range filepath.SplitList(c.getenv("PATH")) {
 		add(place{dir: filepath.Clean(dir), rung: RungSystem})
@@ -41,6 +41,11 @@ func (c Config) places() []place {
 		add(place{dir: filepath.Join(home, ".local", "bin"), rung: RungSystem})
 	}
 	return all
+}
+
+// managedPlace is the place of a folder in the layout of a generation.
+func managedPlace(root, rung string) place {
+	return place{dir: filepath.Join(root, "bin"), rung: rung, libs: filepath.Join(root, "lib")}
 }
 
 // Program is one proved executable.

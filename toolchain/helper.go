@@ -18,11 +18,15 @@ const helperRevision = "1"
 // cache, removed, and gtags without its helper leaves a corrupt index.
 func publishHelper(home, executable string) (string, error) {
 	path := filepath.Join(home, "libexec", HelperName)
+	have, haveErr := os.Stat(path)
 	source, err := os.Stat(executable)
+	if err != nil && haveErr == nil {
+		return path, nil // our executable was removed while we run; the helper outlives it
+	}
 	if err != nil {
 		return "", fmt.Errorf("parser helper: %w", err)
 	}
-	if have, err := os.Stat(path); err == nil && (os.SameFile(have, source) || stamp(have) == stamp(source)) {
+	if haveErr == nil && (os.SameFile(have, source) || stamp(have) == stamp(source)) {
 		return path, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Step is how far an install is.
@@ -75,8 +78,8 @@ func Install(ctx context.Context, cfg Config, progress func(Step)) (*Set, Report
 	if set, report := cfg.lookFirst(ctx); set != nil && set.complete() {
 		return set, report, nil
 	}
-	if err := os.MkdirAll(cfg.Home, 0o700); err != nil {
-		return nil, Report{Home: cfg.Home}, fmt.Errorf("managed folder: %w; set GTAGS_MCP_HOME to a folder that you may write to", err)
+	if err := cfg.prepareHome(); err != nil {
+		return nil, Report{Home: cfg.Home}, err
 	}
 	began := time.Now()
 	release, err := acquire(ctx, cfg.Home, cfg.LockTimeout, progress)
@@ -85,6 +88,22 @@ func Install(ctx context.Context, cfg Config, progress func(Step)) (*Set, Report
 	}
 	defer release()
 	return cfg.installLocked(ctx, began, progress)
+}
+
+// prepareHome refuses a home that can never hold a toolchain, before anything
+// is downloaded to it.
+func (c Config) prepareHome() error {
+	err := os.MkdirAll(c.Home, 0o700)
+	if err == nil {
+		err = unix.Access(c.Home, unix.W_OK|unix.X_OK)
+	}
+	if err == nil && mountedNoexec(c.Home) {
+		err = errors.New("it lies on a file system mounted noexec")
+	}
+	if err != nil {
+		return fmt.Errorf("managed folder %s cannot be used: %w; set GTAGS_MCP_HOME to a folder that you may write to and run programs from", c.Home, err)
+	}
+	return nil
 }
 
 func (set *Set) complete() bool { return len(set.Missing) == 0 }
@@ -184,10 +203,10 @@ func (c Config) climb(ctx context.Context, rung installer, step func(string)) (*
 func (c Config) proveTree(ctx context.Context, root, rung string) (*Set, error) {
 	report := Report{Home: c.Home}
 	s := &scout{cfg: c, cache: openProofCache(c.Home), report: &report}
-	p := place{dir: root + "/bin", rung: rung, libs: root + "/lib"}
+	p := managedPlace(root, rung)
 	gtags, global := s.findGlobal(ctx, p)
 	if gtags == nil {
-		return nil, errors.New(report.reasonFor(p.dir + "/gtags"))
+		return nil, errors.New(report.reasonFor(filepath.Join(p.dir, "gtags")))
 	}
 	set, err := s.assemble(ctx, p, gtags, global)
 	if err != nil {

@@ -80,7 +80,8 @@ func startProcess(path, langmap string) (*process, error) {
 		return nil, fmt.Errorf("%s must hold the absolute path of a Universal Ctags, it holds %q", EnvCtags, path)
 	}
 	mark := "###" + rand.Text() + "\n"
-	args := []string{"--options=NONE", "--quiet=yes", "-x", "-u", xformat, "--extras=+r", "--fields=+r",
+	// Go's package clauses are no definitions: every file of a package has one.
+	args := []string{"--options=NONE", "--quiet=yes", "-x", "-u", xformat, "--extras=+r", "--fields=+r", "--kinds-Go=-p",
 		"--filter=yes", "--filter-terminator=" + mark}
 	if langmap != "" {
 		args = append(args, "--langmap="+langmap)
