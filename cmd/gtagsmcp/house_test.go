@@ -18,6 +18,7 @@ const module = "github.com/gtagsmcp/gtagsmcp/"
 // layers is the table of ARCHITECTURE.md: which packages of this module a
 // package may import. A package that is not listed may not exist.
 var layers = map[string][]string{
+	"cmd/demo":           {},
 	"cmd/gtagsmcp":       {"bootstrap", "evals", "nav", "nav/ctags", "nav/index", "server", "toolchain", "toolchain/ctagscom"},
 	"bootstrap":          {"toolchain"},
 	"toolchain":          {"toolchain/fetch", "toolchain/unpack"},

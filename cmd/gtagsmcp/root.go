@@ -54,6 +54,7 @@ Started without a command by a client, it serves; on a terminal it prints this.`
 	root.AddCommand(
 		newServeCommand(std, flags),
 		newSetupCommand(std, flags),
+		newDoctorCommand(std, flags),
 		newCallCommand(std, flags),
 		newConfigCommand(std),
 		newVersionCommand(std),
