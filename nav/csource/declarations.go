@@ -337,7 +337,7 @@ func (l *level) container(items []int32, i, end int32) {
 	if n := slices.IndexFunc(items, func(t int32) bool { return l.word(t) == "namespace" }); n >= 0 {
 		var names []string
 		for _, t := range items[n+1:] {
-			if w := l.word(t); l.toks[t].kind == kIdent && w != "inline" && !attributeWord(w) {
+			if w := l.word(t); l.toks[t].kind == kIdent && w != "inline" && !l.attributeWord(w) {
 				names = append(names, w)
 			}
 		}

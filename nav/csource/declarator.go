@@ -48,13 +48,13 @@ func (p *parser) declarator(items []int32, first bool) (declarator, bool) {
 		case '[':
 			n--
 		case '(':
-			if n >= 2 && p.annotation(items[n-2], last) && (p.attribute(items[n-2]) || p.nameable(items[:n-2], first)) {
+			if n >= 2 && p.annotation(items[n-2], last) && (p.attribute(items[n-2]) || p.nameable(items[:n-2], first, true)) {
 				n -= 2
 				continue
 			}
 			return p.group(items[:n])
 		case kIdent:
-			if w := p.word(last); n > 1 && (qualifier(w) || attributeWord(w) || looksAnnotation(w)) && p.nameable(items[:n-1], first) {
+			if w := p.word(last); p.attributeWord(w) || n > 1 && (p.qualifier(w) || p.looksAnnotation(w)) && p.nameable(items[:n-1], first, !allCaps(w)) {
 				n--
 				continue
 			}
@@ -86,15 +86,16 @@ func (p *parser) cut(items []int32) int {
 func (p *parser) plainName(items []int32, first bool) (declarator, bool) {
 	n := len(items) - 1
 	w := p.word(items[n])
-	if typeWord(w) || qualifier(w) || storageWord(w) || first && !p.typed(items[:n]) {
+	if typeWord(w) || p.qualifier(w) || p.storageWord(w) || first && !p.typed(items[:n], true) {
 		return declarator{}, false
 	}
 	d := declarator{shape: plain, at: n, name: items[n], params: -1}
 	return d, true
 }
 
-// typed reports whether items can be the type of a name that follows them.
-func (p *parser) typed(items []int32) bool {
+// typed reports whether items can be the type of a name that follows them. A
+// word in capitals may be a type or an annotation: caps tells what it counts as.
+func (p *parser) typed(items []int32, caps bool) bool {
 	for k := len(items) - 1; k >= 0; k-- {
 		t := p.toks[items[k]]
 		switch t.kind {
@@ -103,7 +104,7 @@ func (p *parser) typed(items []int32) bool {
 			if k > 0 && isTypeKeyword(p.toks[items[k-1]].kind) {
 				return true
 			}
-			if typeWord(w) || !storageWord(w) && !looksAnnotation(w) && !attributeWord(w) || kernelType(w) {
+			if typeWord(w) || kernelType(w) || !p.storageWord(w) && !p.attributeWord(w) && (!p.looksAnnotation(w) || caps && allCaps(w)) {
 				return true
 			}
 		case '(':
@@ -128,30 +129,37 @@ func (p *parser) typed(items []int32) bool {
 func isTypeKeyword(k uint8) bool { return k >= kStruct && k <= kClass }
 
 // nameable reports whether a declarator would be found in items.
-func (p *parser) nameable(items []int32, first bool) bool {
-	n := len(items)
-	for n > 0 && p.toks[items[n-1]].kind == '[' {
-		n--
-	}
-	if n == 0 {
+func (p *parser) nameable(items []int32, first, caps bool) bool {
+	for n := len(items); n > 0; n-- {
+		last := items[n-1]
+		switch p.toks[last].kind {
+		case '[':
+			continue
+		case '(':
+			if n == 1 || n == 2 && p.attribute(items[0]) {
+				return false
+			}
+			k := p.toks[items[n-2]].kind
+			return k == kIdent || k == '(' || k == '>'
+		case kIdent:
+			w := p.word(last)
+			if p.qualifier(w) || p.attributeWord(w) {
+				continue
+			}
+			if n > 1 && isTypeKeyword(p.toks[items[n-2]].kind) || typeWord(w) || p.storageWord(w) {
+				return false
+			}
+			if !first || p.typed(items[:n-1], caps) {
+				return true
+			}
+			if !p.looksAnnotation(w) {
+				return false
+			}
+			continue
+		}
 		return false
 	}
-	switch last := items[n-1]; p.toks[last].kind {
-	case '(':
-		return n > 1 && !(n == 2 && p.attribute(items[0])) && (p.toks[items[n-2]].kind == kIdent || p.toks[items[n-2]].kind == '(' || p.toks[items[n-2]].kind == '>')
-	case kIdent:
-		w := p.word(last)
-		if qualifier(w) || attributeWord(w) || looksAnnotation(w) {
-			return p.nameable(items[:n-1], first) || !qualifier(w) && !attributeWord(w) && p.nameHere(items[:n], first)
-		}
-		return p.nameHere(items[:n], first)
-	}
 	return false
-}
-
-func (p *parser) nameHere(items []int32, first bool) bool {
-	_, ok := p.plainName(items, first)
-	return ok && !(len(items) > 1 && isTypeKeyword(p.toks[items[len(items)-2]].kind))
 }
 
 // attribute reports whether an identifier takes arguments without ever being a
@@ -180,7 +188,7 @@ func (p *parser) annotation(ident, group int32) bool {
 	if p.attribute(ident) {
 		return true
 	}
-	return looksAnnotation(p.word(ident)) && !p.parameters(group)
+	return p.looksAnnotation(p.word(ident)) && !p.parameters(group)
 }
 
 // parameters reports whether the group can only be a list of parameters: it is
@@ -239,7 +247,7 @@ func (p *parser) group(items []int32) (declarator, bool) {
 	switch before := items[n-2]; p.toks[before].kind {
 	case kIdent:
 		w := p.word(before)
-		if typeWord(w) || qualifier(w) || storageWord(w) || p.pointerGroup(last) {
+		if k := p.toks[last+1].kind; typeWord(w) || p.qualifier(w) || p.storageWord(w) || k == '*' || k == '^' {
 			return p.inGroup(last, n-1, -1)
 		}
 		d := declarator{shape: callable, at: n - 2, name: before, params: last}
@@ -249,7 +257,7 @@ func (p *parser) group(items []int32) (declarator, bool) {
 		return d, true
 	case '(':
 		if n >= 3 && p.toks[items[n-3]].kind == kIdent && !p.pointerGroup(before) {
-			if w := p.word(items[n-3]); looksAnnotation(w) || p.parameters(before) {
+			if w := p.word(items[n-3]); p.looksAnnotation(w) || p.parameters(before) {
 				return declarator{shape: expanded, at: n - 3, name: items[n-3], params: before}, true
 			}
 		}
@@ -275,7 +283,7 @@ func (p *parser) pointerGroup(open int32) bool {
 		case '*', '^':
 			return i+1 < end
 		case kIdent:
-			if w := p.word(i); !looksAnnotation(w) && !attributeWord(w) && p.toks[i+1].kind != kColons {
+			if w := p.word(i); !p.looksAnnotation(w) && !p.attributeWord(w) && p.toks[i+1].kind != kColons {
 				return false
 			}
 		case kColons:
@@ -301,7 +309,7 @@ func (p *parser) inGroup(open int32, at int, params int32) (declarator, bool) {
 		case kIdent:
 			w := p.word(i)
 			next := p.toks[i+1].kind
-			if qualifier(w) || next == kIdent || next == kColons || next == '*' {
+			if p.qualifier(w) || next == kIdent || next == kColons || next == '*' {
 				continue
 			}
 			d.name = i
@@ -341,14 +349,15 @@ func (p *parser) operator(items []int32) (declarator, bool) {
 
 // looksAnnotation reports whether an identifier is spelled like a macro that
 // annotates a declaration: in capitals, or with two leading underscores.
-func looksAnnotation(w string) bool {
+func (p *parser) looksAnnotation(w string) bool {
 	if strings.HasPrefix(w, "__") {
 		return !kernelType(w)
 	}
 	switch w {
-	case "noinline", "notrace", "noinstr", "asmlinkage", "override", "final", "nokprobe_inline",
-		"noinline_for_stack", "noreturn", "fastcall", "cdecl":
+	case "noinline", "notrace", "noinstr", "asmlinkage", "nokprobe_inline", "noinline_for_stack", "noreturn", "fastcall", "cdecl":
 		return true
+	case "override", "final":
+		return p.lang == CPlusPlus
 	}
 	return allCaps(w)
 }
@@ -383,41 +392,41 @@ func kernelType(w string) bool {
 func typeWord(w string) bool {
 	switch w {
 	case "void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "bool", "_Bool", "auto",
-		"__int128", "wchar_t", "char8_t", "char16_t", "char32_t", "_Complex", "__signed__", "typename":
+		"__int128", "wchar_t", "char8_t", "char16_t", "char32_t", "_Complex", "__signed__":
 		return true
 	}
 	return false
 }
 
-func qualifier(w string) bool {
+func (p *parser) qualifier(w string) bool {
 	switch w {
-	case "const", "volatile", "restrict", "__restrict", "__restrict__", "__const", "__const__", "__volatile__", "_Atomic", "noexcept", "mutable", "try":
+	case "const", "volatile", "restrict", "__restrict", "__restrict__", "__const", "__const__", "__volatile__", "_Atomic":
 		return true
+	case "noexcept", "mutable", "try":
+		return p.lang == CPlusPlus
 	}
 	return false
 }
 
-func storageWord(w string) bool {
+func (p *parser) storageWord(w string) bool {
 	switch w {
-	case "static", "extern", "inline", "__inline", "__inline__", "register", "_Noreturn", "__extension__", "thread_local",
-		"_Thread_local", "__thread", "virtual", "explicit", "constexpr", "consteval", "constinit", "friend", "typedef",
-		"export", "template", "requires", "operator", "public", "private", "protected", "const", "volatile", "__always_inline":
+	case "static", "extern", "inline", "__inline", "__inline__", "register", "_Noreturn", "__extension__", "_Thread_local",
+		"__thread", "typedef", "const", "volatile", "__always_inline":
 		return true
+	case "virtual", "explicit", "constexpr", "consteval", "constinit", "friend", "export", "template", "requires",
+		"operator", "public", "private", "protected", "thread_local", "typename":
+		return p.lang == CPlusPlus
 	}
 	return false
 }
 
 // attributeWord reports whether an identifier only ever annotates, so that
 // struct { … } __packed; declares nothing.
-func attributeWord(w string) bool {
+func (p *parser) attributeWord(w string) bool {
 	for _, sign := range []string{"packed", "PACKED", "aligned", "ALIGNED", "randomize_layout"} {
-		if strings.Contains(w, sign) && looksAnnotation(w) {
+		if strings.Contains(w, sign) && p.looksAnnotation(w) {
 			return true
 		}
 	}
-	switch w {
-	case "override", "final":
-		return true
-	}
-	return false
+	return p.lang == CPlusPlus && (w == "override" || w == "final")
 }

@@ -164,7 +164,7 @@ func (p *parser) notType(w string) bool {
 	if w == "const" || w == "volatile" {
 		return false
 	}
-	return storageWord(w) || looksAnnotation(w) || attributeWord(w)
+	return p.storageWord(w) || p.looksAnnotation(w) || p.attributeWord(w)
 }
 
 // newline reports whether a line ends between tokens a and b, blank whether an
@@ -195,7 +195,7 @@ func (p *parser) leading(items []int32, c context) []int32 {
 			}
 			close, next := p.toks[items[k+1]].link, items[k+2]
 			line, blank := p.newline(close, next)
-			item := line && p.column0(next) && !p.attribute(it) && (allCaps(w) || !looksAnnotation(w))
+			item := line && p.column0(next) && !p.attribute(it) && (allCaps(w) || !p.looksAnnotation(w))
 			if !item && !blank {
 				k++
 				continue
@@ -206,13 +206,13 @@ func (p *parser) leading(items []int32, c context) []int32 {
 			items, k = items[k+2:], -1
 			continue
 		}
-		if k+1 < len(items) && looksAnnotation(w) {
+		if k+1 < len(items) && p.looksAnnotation(w) {
 			if _, blank := p.newline(it, items[k+1]); blank {
 				items, k = items[k+1:], -1
 			}
 			continue
 		}
-		if !storageWord(w) && !looksAnnotation(w) {
+		if !p.storageWord(w) && !p.looksAnnotation(w) {
 			return items
 		}
 	}
@@ -387,7 +387,7 @@ func (p *parser) callee(items []int32, d declarator, lo int, first bool, class s
 	if p.lang == CPlusPlus && (d.to > 0 || d.at > 0 && d.at < len(items) && p.toks[items[d.at-1]].kind == kColons) {
 		return true
 	}
-	return !first || p.typed(items[lo:d.at]) || p.lang == CPlusPlus && class != "" && p.word(d.name) == class
+	return !first || p.typed(items[lo:d.at], !allCaps(p.word(d.name))) || p.lang == CPlusPlus && class != "" && p.word(d.name) == class
 }
 
 // function reads the definition of a function whose body goes from open to end.

@@ -84,7 +84,7 @@ func (p *parser) typeHead(items []int32) bool {
 				k++
 				continue
 			}
-			if !looksAnnotation(w) && !attributeWord(w) {
+			if !p.looksAnnotation(w) && !p.attributeWord(w) {
 				plainNames++
 			}
 			if k > 0 && p.toks[items[k-1]].kind == kColons {
@@ -163,7 +163,7 @@ func (p *parser) typeName(items []int32) int32 {
 			k++
 			continue
 		}
-		if w := p.word(it); !attributeWord(w) && (name < 0 || !looksAnnotation(w) || looksAnnotation(p.word(name))) {
+		if w := p.word(it); !p.attributeWord(w) && (name < 0 || !p.looksAnnotation(w) || p.looksAnnotation(p.word(name))) {
 			name = it
 		}
 	}
@@ -180,7 +180,7 @@ func (p *parser) declaredBehind(end int32) string {
 				i = t.link
 			}
 		case kIdent:
-			if w := p.word(i); !attributeWord(w) && !p.attribute(i) {
+			if w := p.word(i); !p.attributeWord(w) && !p.attribute(i) {
 				return w
 			}
 		default:
