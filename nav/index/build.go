@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -97,6 +98,7 @@ func (b *build) run(ctx context.Context, known []Skipped) error {
 	slices.SortFunc(b.manifest.Skipped, func(x, y Skipped) int { return cmp.Compare(x.Path, y.Path) })
 	b.manifest.Shards = slices.DeleteFunc(shards, func(s shard) bool { return s.Files == 0 })
 	b.manifest.Format, b.manifest.Created = formatVersion, start.UTC()
+	b.manifest.ID = rand.Text()
 	b.manifest.Root = b.root
 	b.manifest.Label, b.manifest.Fingerprint = b.tools.Label, b.tools.Fingerprint
 	for _, s := range b.manifest.Shards {

@@ -1,15 +1,9 @@
 package index
 
-import (
-	"context"
-	"time"
-)
-
 // changes are the differences between a generation and the tree.
 type changes struct {
 	added, changed []entry
 	removed        []string
-	notes          []string // of the listing
 }
 
 func (c *changes) count() int { return len(c.added) + len(c.changed) + len(c.removed) }
@@ -74,19 +68,14 @@ func compare(root string, v *view, found []entry) (c changes) {
 	return c
 }
 
-// scan lists the tree and looks at every file.
-func (x *Index) scan(ctx context.Context, langmap string) (found []entry, l listing, err error) {
-	match, err := matcher(langmap, x.opts.SkipGlobs)
-	if err != nil {
-		return nil, l, err
+// against returns the differences between v and the tree as the last check
+// found it.
+func (t *tree) against(v *view) *changes {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.diff == nil || t.diffOf != v || t.diffVersion != t.version {
+		c := compare(t.root, v, t.state.found)
+		t.diff, t.diffOf, t.diffVersion = &c, v, t.version
 	}
-	if l, err = list(ctx, x.root, x.opts, match); err != nil {
-		return nil, l, err
-	}
-	now := time.Now()
-	if found, err = statAll(ctx, x.root, l.paths); err != nil {
-		return nil, l, err
-	}
-	hashRacy(x.root, found, now)
-	return found, l, nil
+	return t.diff
 }

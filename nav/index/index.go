@@ -105,13 +105,15 @@ type Index struct {
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	mu     sync.Mutex
-	view   *view    // of the present generation; nil before the first
-	seen   identity // of CURRENT when view was opened
-	base   *job     // builds a base; nil when none runs
-	delta  *job     // builds a delta; nil when none runs
-	notes  []string // what every answer has to say
-	damage string   // what the next answer has to say
+	mu       sync.Mutex
+	view     *view    // of the present generation; nil before the first
+	seen     identity // of CURRENT when view was opened
+	base     *job     // builds a base; nil when none runs
+	delta    *job     // builds a delta; nil when none runs
+	notes    []string // what every answer has to say
+	damage   string   // what the next answer has to say
+	rejected current  // the generation that was found damaged
+	tree     *tree
 }
 
 // Open prepares the index of the tree at root. It builds and scans nothing.
@@ -140,6 +142,7 @@ func Open(root string, opts Options) (*Index, error) {
 	}
 	x := &Index{root: root, dir: dir, opts: opts}
 	x.ctx, x.stop = context.WithCancel(context.Background())
+	x.tree = &tree{root: root, dir: dir, opts: opts, ctx: x.ctx, work: &x.work}
 	return x, nil
 }
 
@@ -171,7 +174,10 @@ func (x *Index) Root() string { return x.root }
 // Close ends background work and gives the present generation back. Snapshots
 // stay valid until they are released.
 func (x *Index) Close() error {
-	x.stop()
+	x.mu.Lock()
+	x.stop() // under both mutexes, so that nothing begins afterwards
+	x.mu.Unlock()
+	x.tree.close()
 	x.work.Wait()
 	x.mu.Lock()
 	defer x.mu.Unlock()

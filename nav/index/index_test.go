@@ -13,8 +13,8 @@ import (
 	"github.com/gtagsmcp/gtagsmcp/nav/navtest"
 )
 
-// tree writes files (path to content) below a new folder.
-func tree(t testing.TB, files map[string]string) string {
+// project writes files (path to content) below a new folder.
+func project(t testing.TB, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
 	write(t, root, files)
@@ -98,7 +98,7 @@ func wantDefinitions(t testing.TB, x *Index, name string, want ...string) {
 }
 
 func TestBuildAndAcquire(t *testing.T) {
-	root := tree(t, map[string]string{"a.c": "int f(void) { return g(); }\n", "b/b.c": "int g(void) { return 1; }\n"})
+	root := project(t, map[string]string{"a.c": "int f(void) { return g(); }\n", "b/b.c": "int g(void) { return 1; }\n"})
 	x := open(t, root, Options{})
 	wantDefinitions(t, x, "f", "a.c")
 	wantDefinitions(t, x, "g", "b/b.c")
@@ -116,5 +116,68 @@ func TestBuildAndAcquire(t *testing.T) {
 	}
 	if want := []gtagsdb.FileLines{{Path: "a.c", Lines: []int{1}}}; len(refs) != 1 || refs[0].Path != want[0].Path {
 		t.Errorf("occurrences of g: got %v, want %v", refs, want)
+	}
+}
+
+func TestRefreshShowsEveryEdit(t *testing.T) {
+	for name, watch := range map[string]bool{"scan": false, "watch": true} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"a.c": "int one(void) { return 1; }\n"}
+			if watch {
+				for i := range watchAbove + 1 {
+					files["many/"+string(rune('a'+i%26))+"/f"+time.Duration(i).String()+".c"] = "int filler;\n"
+				}
+			}
+			root := project(t, files)
+			git(t, root, "init", "-q")
+			x := open(t, root, Options{})
+			wantDefinitions(t, x, "one", "a.c")
+			if watch {
+				for x.tree.watching() == nil {
+					time.Sleep(time.Millisecond)
+				}
+			}
+
+			old := acquire(t, x)
+			write(t, root, map[string]string{"a.c": "int two(void) { return 1; }\n"}) // the same size
+			wantDefinitions(t, x, "one")
+			wantDefinitions(t, x, "two", "a.c")
+			if sites, err := old.Set().Definitions("one"); err != nil || len(sites) != 1 {
+				t.Errorf("an old snapshot: got %v, %v; want the definition it had", sites, err)
+			}
+
+			write(t, root, map[string]string{"new/b.c": "int two(void) { return 2; }\n"})
+			wantDefinitions(t, x, "two", "a.c", "new/b.c")
+			write(t, root, map[string]string{"new/deep/er/c.c": "int two(void) { return 2; }\n"})
+			wantDefinitions(t, x, "two", "a.c", "new/b.c", "new/deep/er/c.c")
+
+			if err := os.RemoveAll(filepath.Join(root, "new/deep")); err != nil {
+				t.Fatal(err)
+			}
+			wantDefinitions(t, x, "two", "a.c", "new/b.c")
+			if err := os.Rename(filepath.Join(root, "new"), filepath.Join(root, "moved")); err != nil {
+				t.Fatal(err)
+			}
+			wantDefinitions(t, x, "two", "a.c", "moved/b.c")
+			write(t, root, map[string]string{"moved/b.c": "int three(void) { return 2; }\n"})
+			wantDefinitions(t, x, "three", "moved/b.c")
+
+			write(t, root, map[string]string{".gitignore": "moved\n"})
+			wantDefinitions(t, x, "three")
+			git(t, root, "add", "-f", "moved/b.c")
+			s, err := x.Update(t.Context(), false, nil)
+			if err != nil || !slices.Equal(s.Added, []string{"moved/b.c"}) {
+				t.Errorf("update after git add: got %+v, %v; want moved/b.c added", s, err)
+			}
+			wantDefinitions(t, x, "three", "moved/b.c")
+
+			// An older time, as tar, rsync and git leave behind.
+			write(t, root, map[string]string{"a.c": "int six(void) { return 1; }\n"})
+			before := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(filepath.Join(root, "a.c"), before, before); err != nil {
+				t.Fatal(err)
+			}
+			wantDefinitions(t, x, "six", "a.c")
+		})
 	}
 }

@@ -60,6 +60,11 @@ func (x *Index) start(slot **job, f func(ctx context.Context, j *job) (Report, e
 	}
 	j := &job{start: time.Now(), done: make(chan struct{})}
 	j.say(Progress{Phase: "starting"})
+	if x.ctx.Err() != nil {
+		j.err = fs.ErrClosed
+		close(j.done)
+		return j
+	}
 	*slot = j
 	x.work.Go(func() {
 		j.report, j.err = f(x.ctx, j)
@@ -154,13 +159,13 @@ func (x *Index) buildBaseLocked(ctx context.Context, j *job, tools Tools, builde
 	if err != nil {
 		return Report{}, err
 	}
-	files, l, err := x.scan(ctx, langmap)
-	if err != nil {
+	if _, err := x.tree.check(ctx, langmap, true, time.Hour); err != nil {
 		return Report{}, err
 	}
+	files, notes := x.tree.files()
 	b := x.newBuild(tools, files, x.shardsFor(files))
 	b.manifest.Langmap = langmap
-	b.manifest.Notes = l.notes
+	b.manifest.Notes = notes
 	defer b.discard()
 	if err := b.begin(); err != nil {
 		return Report{}, err
@@ -245,9 +250,6 @@ func (x *Index) publishBase(ctx context.Context, b *build) (Report, error) {
 	}
 	x.sweep(cur)
 	r := Report{Full: true, Files: b.manifest.Files, Skipped: b.manifest.Skipped, Generation: cur.String()}
-	for i := range b.files {
-		r.Added = append(r.Added, b.files[i].path)
-	}
 	return r, nil
 }
 
@@ -299,6 +301,7 @@ func (x *Index) reload(now identity) error {
 		// no index yet
 	case errors.As(err, &corrupt), errors.As(err, &dbCorrupt), errors.As(err, &format),
 		errors.Is(err, errOtherFormat), errors.Is(err, fs.ErrNotExist):
+		x.rejected, _ = readCurrent(x.dir)
 		x.damage = fmt.Sprintf("the index could not be read and is rebuilt: %v", err)
 		x.opts.Logger.Warn("index is rebuilt", "root", x.root, "err", err)
 	default:
@@ -309,4 +312,15 @@ func (x *Index) reload(now identity) error {
 	}
 	x.view, x.seen = v, now
 	return nil
+}
+
+// rejectedOr is the generation that a new base is to replace: v, or the one
+// that was found damaged.
+func (x *Index) rejectedOr(v *view) current {
+	if v != nil {
+		return v.current
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.rejected
 }

@@ -35,7 +35,8 @@ const (
 // manifest describes one layer: a base or a delta.
 type manifest struct {
 	Format      int       `json:"format"`
-	Base        string    `json:"base,omitempty"` // of a delta: the base that it belongs to
+	ID          string    `json:"id"`
+	Base        string    `json:"base,omitempty"` // of a delta: the ID of its base
 	Root        string    `json:"root"`
 	Created     time.Time `json:"created"`
 	Seconds     float64   `json:"seconds"`

@@ -17,6 +17,7 @@ type listing struct {
 	paths []string // slash-separated, relative to the root, sorted, distinct
 	dirs  []string // folders in which a new file would belong to the set; "" is the root
 	repos []string // folders listed by git; none when the tree was walked
+	rules []string // the .gitignore files
 	notes []string // what was left out and why, for people
 }
 
@@ -31,6 +32,7 @@ type lister struct {
 	paths   []string
 	dirs    map[string]struct{}
 	repos   []string
+	rules   []string
 	notes   []string
 	newline int
 }
@@ -83,12 +85,15 @@ func (l *lister) result() listing {
 	if l.newline > 0 {
 		l.notes = append(l.notes, fmt.Sprintf("%d paths contain a line break, which the index format cannot hold; they are left out", l.newline))
 	}
-	return listing{paths: slices.Compact(l.paths), dirs: dirs, repos: l.repos, notes: l.notes}
+	return listing{paths: slices.Compact(l.paths), dirs: dirs, repos: l.repos, rules: l.rules, notes: l.notes}
 }
 
 // add takes a path that git or the walk found.
 func (l *lister) add(path string) {
 	l.addDir(parent(path))
+	if strings.HasSuffix(path, ".gitignore") {
+		l.rules = append(l.rules, path)
+	}
 	if !l.match(path) {
 		return
 	}

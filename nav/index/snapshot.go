@@ -75,7 +75,8 @@ func (x *Index) Acquire(ctx context.Context, o AcquireOptions) (*Snapshot, error
 		if v != nil {
 			return x.fresh(ctx, v, deadline, o.Progress)
 		}
-		j := x.start(&x.base, func(ctx context.Context, j *job) (Report, error) { return x.buildBase(ctx, j, current{}) })
+		old := x.rejectedOr(nil)
+		j := x.start(&x.base, func(ctx context.Context, j *job) (Report, error) { return x.buildBase(ctx, j, old) })
 		done, err := j.wait(ctx, max(time.Until(deadline), 0), o.Progress)
 		if err != nil {
 			return nil, err

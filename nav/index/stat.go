@@ -192,14 +192,7 @@ func (e *entry) same(root string, now identity) bool {
 
 // find is the entry of path among entries sorted by path, or nil.
 func find(entries []entry, path string) *entry {
-	i, ok := slices.BinarySearchFunc(entries, path, func(e entry, p string) int {
-		if e.path < p {
-			return -1
-		} else if e.path > p {
-			return 1
-		}
-		return 0
-	})
+	i, ok := slices.BinarySearchFunc(entries, path, byPath)
 	if !ok {
 		return nil
 	}

@@ -70,8 +70,8 @@ func openLayers(dir string, cur current, old *view) (_ *view, err error) {
 		}
 		l.retain()
 		v.layers = append(v.layers, l)
-		if len(v.layers) > 1 && l.manifest.Base != cur.base {
-			return nil, &CorruptError{Path: l.dir, Err: fmt.Errorf("a delta of %s stands after %s", l.manifest.Base, cur.base)}
+		if len(v.layers) > 1 && l.manifest.Base != v.layers[0].manifest.ID {
+			return nil, &CorruptError{Path: l.dir, Err: fmt.Errorf("it is no delta of %s", cur.base)}
 		}
 	}
 	return v, v.join()
