@@ -68,7 +68,7 @@ func (c command) run(ctx context.Context) result {
 		return result{startErr: err, exit: -1, canceled: ctx.Err()}
 	}
 	waitErr := cmd.Wait()
-	r := result{stdout: out.Bytes(), stderr: errOut.Bytes(), exit: cmd.ProcessState.ExitCode()}
+	r := result{stdout: out.buf.Bytes(), stderr: errOut.buf.Bytes(), exit: cmd.ProcessState.ExitCode()}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		r.signal = status.Signal()
 	}
@@ -97,20 +97,21 @@ func startRetrying(ctx context.Context, start func() error) error {
 	}
 }
 
-// boundedBuffer keeps the first limit bytes and calls full at the first byte more.
+// boundedBuffer keeps the first limit bytes and calls full at the first byte
+// more. It does not embed the buffer, whose ReadFrom would go round the limit.
 type boundedBuffer struct {
-	bytes.Buffer
+	buf        bytes.Buffer
 	limit      int
 	full       func()
 	overflowed bool
 }
 
 func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if room := b.limit - b.Len(); len(p) > room {
-		b.Buffer.Write(p[:room])
+	if room := b.limit - b.buf.Len(); len(p) > room {
+		b.buf.Write(p[:room])
 		b.overflowed = true
 		b.full()
 		return len(p), nil
 	}
-	return b.Buffer.Write(p)
+	return b.buf.Write(p)
 }

@@ -159,7 +159,7 @@ func (p *process) reason(err error, limit time.Duration) string {
 		return fmt.Sprintf("ctags says more than %d MB", maxAnswer>>20)
 	case errors.Is(err, io.EOF):
 		p.kill()
-		said := strings.TrimSpace(p.stderr.String())
+		said := strings.TrimSpace(p.stderr.buf.String())
 		return strings.TrimSuffix(fmt.Sprintf("ctags ended (%v): %s", p.cmd.ProcessState, said), ": ")
 	}
 	return fmt.Sprintf("ctags: %v", err)
@@ -178,12 +178,13 @@ func (p *process) kill() {
 	p.out.Close()
 }
 
-// tail keeps the first bytes of what ctags complains about.
-type tail struct{ bytes.Buffer }
+// tail keeps the first bytes of what ctags complains about. It does not embed the
+// buffer, whose ReadFrom would go round the limit.
+type tail struct{ buf bytes.Buffer }
 
 func (t *tail) Write(b []byte) (int, error) {
-	if room := 4096 - t.Len(); room > 0 {
-		t.Buffer.Write(b[:min(room, len(b))]) //nolint:errcheck // it never fails
+	if room := 4096 - t.buf.Len(); room > 0 {
+		t.buf.Write(b[:min(room, len(b))])
 	}
 	return len(b), nil
 }
