@@ -381,7 +381,7 @@ func kernelType(w string) bool {
 	if !ok {
 		return false
 	}
-	for _, prefix := range []string{"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "be16", "be32", "be64", "le16", "le32", "le64", "kernel_", "int", "uint", "builtin_va_list", "wsum", "sum16", "poll_t", "signed", "unsigned", "typeof", "addrpair", "portpair", "ssize_t", "size_t"} {
+	for _, prefix := range []string{"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "be16", "be32", "be64", "le16", "le32", "le64", "kernel_", "int", "uint", "builtin_va_list", "wsum", "sum16", "poll_t", "signed", "unsigned", "typeof", "addrpair", "aligned_u", "aligned_be", "aligned_le", "portpair", "ssize_t", "size_t"} {
 		if strings.HasPrefix(rest, prefix) {
 			return true
 		}
@@ -423,10 +423,13 @@ func (p *parser) storageWord(w string) bool {
 // attributeWord reports whether an identifier only ever annotates, so that
 // struct { … } __packed; declares nothing.
 func (p *parser) attributeWord(w string) bool {
-	for _, sign := range []string{"packed", "PACKED", "aligned", "ALIGNED", "randomize_layout"} {
-		if strings.Contains(w, sign) && p.looksAnnotation(w) {
+	for _, sign := range []string{"packed", "aligned", "randomize_layout"} {
+		if strings.HasPrefix(w, "__") && strings.Contains(w, sign) && !kernelType(w) {
 			return true
 		}
+	}
+	if strings.HasSuffix(w, "PACKED") {
+		return true
 	}
 	return p.lang == CPlusPlus && (w == "override" || w == "final")
 }
