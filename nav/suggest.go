@@ -18,10 +18,11 @@ const (
 // suggest offers defined names for one that nobody defines: first those that
 // begin with it, then near spellings.
 func (v *View) suggest(name string) ([]string, error) {
-	found, err := v.set.Names(name, gtagsdb.Definitions, maxSuggestions)
+	found, err := v.set.Names(name, gtagsdb.Definitions, maxSuggestions+1)
 	if err != nil {
 		return nil, err
 	}
+	found = slices.DeleteFunc(found, func(n string) bool { return n == name })
 	near, err := v.nearSpellings(name)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func (v *View) suggest(name string) ([]string, error) {
 			found = append(found, n)
 		}
 	}
-	return found, nil
+	return found[:min(len(found), maxSuggestions)], nil
 }
 
 // nearSpellings compares name with the defined names that share its beginning,

@@ -209,14 +209,14 @@ type Answer struct {
 
 // Call runs one tool outside any session, as the command line does. The error
 // says that there is no such tool; all else is part of the answer.
-func (s *Server) Call(ctx context.Context, name string, arguments json.RawMessage, progress func(string)) (Answer, error) {
+func (s *Server) Call(ctx context.Context, name string, arguments json.RawMessage, progress func(message string, done, total float64)) (Answer, error) {
 	if _, ok := s.tools[name]; !ok {
 		return Answer{}, fmt.Errorf("unknown tool %q; the tools are %s", name, strings.Join(s.Tools(), ", "))
 	}
 	e := s.answer(ctx, request{
 		tool: name, arguments: arguments,
 		roots:    func() []*mcp.Root { return nil },
-		progress: func(message string, _, _ float64) { progress(message) },
+		progress: progress,
 	})
 	return Answer{Text: render(e, common(arguments).Format), Failed: e.Error != "", Retry: e.retry}, nil
 }

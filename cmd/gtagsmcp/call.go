@@ -1,23 +1,31 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gtagsmcp/gtagsmcp/server"
 )
 
 func newCallCommand(std streams, flags *globalFlags) *cobra.Command {
 	var format string
+	var noWait bool
 	cmd := &cobra.Command{
 		Use:   "call TOOL [NAME=VALUE ...]",
 		Short: "Run one tool and print what an agent would get",
 		Long: `Run one tool and print what an agent would get.
 
-Values are read as JSON where they are a number, true, false or null, and as
-text otherwise; NAME:=VALUE takes VALUE as JSON and nothing else, NAME=="VALUE"
-is not needed: quote for the shell only.
+Values that spell a number, true, false or null are passed as such, all others
+as text. While the toolchain is being installed or the first index built, an
+agent is told to retry; this command says so on standard error and retries by
+itself. With --no-wait it prints that answer and ends, and what was under way
+ends with it.
 
 Exit code 0: answered; 3: the tool answered with an error; 4: retry later.`,
 		Example: `  gtagsmcp call find_definition symbol=tcp_v4_rcv --root ~/linux
@@ -38,27 +46,61 @@ Exit code 0: answered; 3: the tool answered with an error; 4: retry later.`,
 				return err
 			}
 			defer s.Close()
-			answer, err := s.Call(cmd.Context(), args[0], arguments, func(message string) {
-				fmt.Fprintln(std.err, message)
-			})
+			answer, err := callUntilAnswered(cmd.Context(), std, s, args[0], arguments, noWait)
 			if err != nil {
-				return &exitError{exitUsage, err}
+				return err
 			}
 			if _, err := fmt.Fprintln(std.out, answer.Text); err != nil {
 				return err
 			}
-			return answerExit(answer.Retry, answer.Failed)
+			return answerExit(answer)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "", "text or json")
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "print what the first call answers, also when it is \"retry\"")
 	return cmd
 }
 
-func answerExit(retry, failed bool) error {
+// callUntilAnswered calls a tool again for as long as it answers "retry".
+func callUntilAnswered(ctx context.Context, std streams, s *app, tool string, arguments json.RawMessage, noWait bool) (server.Answer, error) {
+	show := newProgressLine(std.err)
+	for {
+		answer, err := s.Call(ctx, tool, arguments, show)
+		switch {
+		case err != nil:
+			return answer, &exitError{exitUsage, err}
+		case !answer.Retry || noWait:
+			return answer, nil
+		case ctx.Err() != nil:
+			return answer, ctx.Err()
+		}
+		fmt.Fprintln(std.err, answer.Text)
+	}
+}
+
+// newProgressLine returns a function that prints progress, but no line twice
+// and none too soon after the last.
+func newProgressLine(out io.Writer) func(message string, done, total float64) {
+	const apart = time.Second
+	var last string
+	var at time.Time
+	return func(message string, done, total float64) {
+		if total > 0 {
+			message = fmt.Sprintf("%s: %.0f of %.0f", message, done, total)
+		}
+		if message == last || time.Since(at) < apart {
+			return
+		}
+		last, at = message, time.Now()
+		fmt.Fprintln(out, message)
+	}
+}
+
+func answerExit(answer server.Answer) error {
 	switch {
-	case retry:
+	case answer.Retry:
 		return &exitError{code: exitRetry}
-	case failed:
+	case answer.Failed:
 		return &exitError{code: exitToolError}
 	}
 	return nil

@@ -18,6 +18,8 @@ type Toolchain struct {
 	Global string   `json:"global"`
 	Ctags  string   `json:"ctags"`
 	Env    []string `json:"env"`
+	// Home is the managed folder that the toolchain was installed into.
+	Home string `json:"home"`
 	// Fingerprint changes when an index built by another toolchain is stale.
 	Fingerprint string `json:"fingerprint"`
 }
