@@ -140,12 +140,7 @@ func (v *View) Release() { v.snap.Release() }
 
 // Update brings the index up to date before it returns, from scratch if full.
 func (w *Workspace) Update(ctx context.Context, full bool, progress func(index.Progress)) (index.Report, error) {
-	snap, err := w.index.Acquire(ctx, index.AcquireOptions{Wait: time.Hour, Progress: progress})
-	if err != nil {
-		return index.Report{}, err
-	}
-	defer snap.Release()
-	return index.Report{Generation: snap.Generation(), Full: full}, nil
+	return w.index.Update(ctx, full, progress)
 }
 
 // Temporary reports whether an error goes away without anybody doing anything:
