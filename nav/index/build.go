@@ -9,8 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,8 +35,9 @@ type build struct {
 	done   *atomic.Int64
 	trial  atomic.Int64 // names the folders of trial runs
 
-	manifest manifest
-	pin      *os.File
+	manifest  manifest
+	pin       *os.File
+	leastFree atomic.Int64 // space on the disk, as far as it was looked at
 }
 
 // limits bound what one gtags process may take.
@@ -57,6 +58,8 @@ func (b *build) begin() (err error) {
 	if err := os.WriteFile(filepath.Join(b.dir, pinName), nil, 0o644); err != nil {
 		return err
 	}
+	b.leastFree.Store(math.MaxInt64)
+	b.watchSpace()
 	b.pin, err = pin(b.dir)
 	return err
 }
@@ -73,7 +76,8 @@ func (b *build) discard() {
 
 // run parses the files into shards, one gtags process each, and checks the
 // result. Files that make gtags fail are left out and reported in the manifest.
-func (b *build) run(ctx context.Context, known []Skipped) error {
+func (b *build) run(ctx context.Context, known []Skipped) (err error) {
+	defer func() { err = b.explain(err) }()
 	start := time.Now()
 	b.leaveOutKnown(known)
 	parts := split(b.files, b.shards)
@@ -171,16 +175,36 @@ func (b *build) runShard(ctx context.Context, name string, files []entry) (s sha
 	if err != nil || len(files) == 0 {
 		return s, bad, err
 	}
-	s = shard{Dir: name, Files: len(files), Sizes: map[string]int64{}, CRC: map[string]uint32{}}
+	s = shard{Dir: name, Files: len(files), Sizes: map[string]int64{}}
 	for i := range files {
 		s.Bytes += files[i].size
 	}
-	for _, db := range databases {
-		if s.Sizes[db], s.CRC[db], err = sealFile(filepath.Join(dir, db)); err != nil {
+	if err := b.checkDatabase(ctx, dir, files); err != nil {
+		return s, nil, fmt.Errorf("gtags exited with success, but %w", err)
+	}
+	if err := gtagsdb.WriteSums(dir); err != nil {
+		return s, nil, err
+	}
+	for _, name := range shardFiles {
+		if s.Sizes[name], err = syncFile(filepath.Join(dir, name)); err != nil {
 			return s, nil, err
 		}
 	}
-	return s, bad, errors.Join(checkDatabase(ctx, dir, files), syncPath(dir))
+	return s, bad, syncPath(dir)
+}
+
+// syncFile makes a file last and returns its size.
+func syncFile(path string) (size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), f.Sync()
 }
 
 // parse runs gtags over files, without those that it cannot take, into dir.
@@ -192,6 +216,9 @@ func (b *build) parse(ctx context.Context, dir string, files []entry) (good []en
 		if !errors.As(err, &failure) {
 			good, unread := b.unread(files, passed)
 			return good, append(bad, unread...), err
+		}
+		if b.diskFull() {
+			return nil, nil, failure // no file's fault
 		}
 		found, err := b.findBad(ctx, files, failure)
 		if err != nil {
@@ -216,6 +243,10 @@ func (b *build) findBad(ctx context.Context, files []entry, f *fileFailure) (bad
 	dir := filepath.Join(b.dir, fmt.Sprintf("trial-%d", b.trial.Add(1)))
 	defer os.RemoveAll(dir)
 	for f != nil && f.at >= 0 {
+		if len(bad) == maxBad {
+			return nil, fmt.Errorf("gtags fails on more than %d files; the toolchain or its configuration is broken. "+
+				"The first is %s: %s", maxBad, bad[0].path, bad[0].reason)
+		}
 		at := f.at
 		_, err := b.gtags(ctx, dir, files[at:at+1])
 		var alone *fileFailure
@@ -236,6 +267,10 @@ func (b *build) findBad(ctx context.Context, files []entry, f *fileFailure) (bad
 	}
 	return bad, nil
 }
+
+// maxBad is how many files of one shard may be left out. More do not happen in
+// one tree, but a parser helper that does not work fails on every file.
+const maxBad = 200
 
 func (b *build) gtags(ctx context.Context, dir string, files []entry) (passed []int, err error) {
 	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755)); err != nil {
@@ -275,44 +310,6 @@ func (b *build) unread(files []entry, passed []int) (good []entry, skips []Skipp
 		skips = append(skips, Skipped{Path: files[i].path, Reason: reason})
 	}
 	return good, skips
-}
-
-// checkDatabase holds what gtags wrote against what it was to write.
-func checkDatabase(ctx context.Context, dir string, files []entry) error {
-	db, err := gtagsdb.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	set, err := gtagsdb.NewSet(gtagsdb.Member{DB: db})
-	if err != nil {
-		return err
-	}
-	if set.Len() != len(files) {
-		return fmt.Errorf("gtags wrote a database of %d files and parsed %d", set.Len(), len(files))
-	}
-	i := 0
-	for path := range set.Files() {
-		if i >= len(files) || path != files[i].path {
-			return fmt.Errorf("gtags' database holds %s, which it was not given", path)
-		}
-		i++
-	}
-	return ctx.Err()
-}
-
-// sealFile makes a database file last, and returns its size and checksum.
-func sealFile(path string) (size int64, sum uint32, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer f.Close()
-	h := crc32.New(castagnoli)
-	if size, err = io.Copy(h, f); err != nil {
-		return 0, 0, err
-	}
-	return size, h.Sum32(), f.Sync()
 }
 
 // seal writes the table and the manifest.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // gitTimeout bounds one git command; listing Linux takes 0.15 s.
@@ -68,38 +70,35 @@ func gitEnv() []string {
 // then the same for the submodules and nested repositories found there.
 func (l *lister) listRepo(ctx context.Context, prefix string) error {
 	dir := filepath.Join(l.root, prefix)
-	out, err := runGit(ctx, dir, "ls-files", "-z", "-s", "-c")
-	if err != nil {
+	files := []string{"ls-files", "-z", "-s", "-c", "-o"}
+	if !l.ignored {
+		files = append(files, "--exclude-standard")
+	}
+	// Untracked folders hold no listed file yet perhaps, but one created there
+	// belongs to the set.
+	folders := []string{"ls-files", "-z", "-o", "--directory", "--exclude-standard"}
+	var listed, untracked []byte
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { listed, err = runGit(gctx, dir, files...); return err })
+	g.Go(func() (err error) { untracked, err = runGit(gctx, dir, folders...); return err })
+	if err := g.Wait(); err != nil {
 		return err
 	}
 	var nested []string
-	for entry := range splitNUL(out) {
-		mode, path, ok := parseStaged(entry)
-		if !ok {
-			return fmt.Errorf("git ls-files in %s: cannot read the entry %q", dir, entry)
-		}
+	for entry := range splitNUL(listed) {
+		mode, path := parseListed(string(entry))
 		if mode == "160000" {
 			nested = append(nested, path)
-			continue
-		}
-		l.add(join(prefix, path))
-	}
-	others := []string{"ls-files", "-z", "-o"}
-	if !l.ignored {
-		others = append(others, "--exclude-standard")
-	}
-	if out, err = runGit(ctx, dir, others...); err != nil {
-		return err
-	}
-	for entry := range splitNUL(out) {
-		if path, isRepo := strings.CutSuffix(string(entry), "/"); isRepo {
-			nested = append(nested, path)
+		} else if repo, ok := strings.CutSuffix(path, "/"); ok {
+			nested = append(nested, repo)
 		} else {
 			l.add(join(prefix, path))
 		}
 	}
-	if err := l.emptyDirs(ctx, prefix); err != nil {
-		return err
+	for entry := range splitNUL(untracked) {
+		if path, isDir := strings.CutSuffix(string(entry), "/"); isDir {
+			l.watchBelow(join(prefix, path))
+		}
 	}
 	l.repos = append(l.repos, prefix)
 	return l.listNested(ctx, prefix, nested)
@@ -123,26 +122,16 @@ func (l *lister) listNested(ctx context.Context, prefix string, nested []string)
 	return nil
 }
 
-// emptyDirs adds the untracked folders: they hold no listed file yet, but a
-// file created in one belongs to the set.
-func (l *lister) emptyDirs(ctx context.Context, prefix string) error {
-	out, err := runGit(ctx, filepath.Join(l.root, prefix), "ls-files", "-z", "-o", "--directory", "--exclude-standard")
-	if err != nil {
-		return err
-	}
-	for entry := range splitNUL(out) {
-		if path, isDir := strings.CutSuffix(string(entry), "/"); isDir {
-			l.watchBelow(join(prefix, path))
+// parseListed reads an entry of ls-files -s: `<mode> <object> <stage>TAB<path>`
+// for a tracked file, the bare path for another one. An untracked file whose
+// name looks like the former costs no more than a look at another path.
+func parseListed(entry string) (mode, path string) {
+	if head, path, ok := strings.Cut(entry, "\t"); ok {
+		if fields := strings.Split(head, " "); len(fields) == 3 && len(fields[0]) == 6 && len(fields[1]) >= 40 && len(fields[2]) == 1 {
+			return fields[0], path
 		}
 	}
-	return nil
-}
-
-// parseStaged reads `<mode> <object> <stage>TAB<path>`.
-func parseStaged(entry []byte) (mode, path string, ok bool) {
-	head, name, ok := bytes.Cut(entry, []byte("\t"))
-	m, _, ok2 := bytes.Cut(head, []byte(" "))
-	return string(m), string(name), ok && ok2 && len(name) > 0
+	return "", entry
 }
 
 func splitNUL(out []byte) func(yield func([]byte) bool) {

@@ -14,10 +14,6 @@ import (
 	"time"
 )
 
-// databases are the files of one GNU Global database, in the order in which
-// gtags finishes them.
-var databases = []string{"GTAGS", "GPATH", "GRTAGS"}
-
 // gtagsRun is one gtags process: it writes the database of files into dir.
 type gtagsRun struct {
 	tools  Tools

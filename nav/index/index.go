@@ -61,6 +61,10 @@ type Options struct {
 	// LockTimeout is how long to wait for another process that publishes.
 	// 0: 30 seconds.
 	LockTimeout time.Duration
+	// CheckTimeout is how long a query waits to learn what has changed, before
+	// it answers with a warning. 0: one second; Linux without notifications
+	// needs 0.1 s. The first query of a process waits as long as it may.
+	CheckTimeout time.Duration
 	// NoWatch never uses file system notifications. False: use them where they work.
 	NoWatch bool
 	// Logger gets what is worth knowing and no answer says. Nil: nothing.
@@ -85,6 +89,9 @@ func (o *Options) setDefaults() {
 	}
 	if o.LockTimeout == 0 {
 		o.LockTimeout = 30 * time.Second
+	}
+	if o.CheckTimeout == 0 {
+		o.CheckTimeout = time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -112,7 +119,7 @@ type Index struct {
 	delta    *job     // builds a delta; nil when none runs
 	notes    []string // what every answer has to say
 	damage   string   // what the next answer has to say
-	rejected current  // the generation that was found damaged
+	rejected rejected // the generation that was found damaged
 	tree     *tree
 }
 

@@ -57,6 +57,7 @@ func open(t testing.TB, root string, opts Options) *Index {
 	if opts.Tools == nil {
 		opts.Tools = realTools(t)
 	}
+	opts.CheckTimeout = time.Minute // a busy machine is no reason for an old answer
 	x, err := Open(root, opts)
 	if err != nil {
 		t.Fatal(err)

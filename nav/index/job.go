@@ -136,7 +136,7 @@ func (x *Index) awaitBuilder(ctx context.Context, j *job, old current) (l *lockF
 		if err != nil && !errors.Is(err, errLocked) {
 			return nil, false, err
 		}
-		if cur, curErr := readCurrent(x.dir); curErr == nil && !cur.equal(old) && cur.base != old.base {
+		if cur, curErr := readCurrent(x.dir); curErr == nil && cur.base != old.base {
 			if l != nil {
 				l.unlock()
 			}
@@ -186,6 +186,7 @@ func (b *build) follow(j *job, l *lockFile, total int) (stop func()) {
 	go func() {
 		defer close(done)
 		for {
+			b.watchSpace()
 			j.say(Progress{Phase: "parsing", Done: min(int(b.done.Load()), total), Total: total})
 			if l != nil {
 				l.say(j.now())
@@ -291,19 +292,16 @@ func (x *Index) present() (*view, error) {
 
 // reload opens the generation that CURRENT names. x.mu is held.
 func (x *Index) reload(now identity) error {
-	v, err := openView(x.dir, x.view)
-	var corrupt *CorruptError
-	var dbCorrupt *gtagsdb.CorruptError
-	var format *gtagsdb.FormatError
+	v, err := openView(x.dir, x.view, x.rejected)
 	switch {
 	case err == nil:
-	case errors.Is(err, fs.ErrNotExist) && now == (identity{}):
-		// no index yet
-	case errors.As(err, &corrupt), errors.As(err, &dbCorrupt), errors.As(err, &format),
-		errors.Is(err, errOtherFormat), errors.Is(err, fs.ErrNotExist):
-		x.rejected, _ = readCurrent(x.dir)
+	case errors.Is(err, errRejected), errors.Is(err, fs.ErrNotExist) && now == (identity{}):
+		// a new base is to come
+	case damaged(err):
+		cur, _ := readCurrent(x.dir) // not even that may be readable
+		x.rejected = reject(x.dir, cur)
 		x.damage = fmt.Sprintf("the index could not be read and is rebuilt: %v", err)
-		x.opts.Logger.Warn("index is rebuilt", "root", x.root, "err", err)
+		x.opts.Logger.Warn("the index is rebuilt", "root", x.root, "err", err)
 	default:
 		return err
 	}
@@ -314,6 +312,34 @@ func (x *Index) reload(now identity) error {
 	return nil
 }
 
+// damaged reports whether err means that files of the index are not what was
+// written, or not for this version of the program.
+func damaged(err error) bool {
+	var ours *CorruptError
+	var database *gtagsdb.CorruptError
+	var format *gtagsdb.FormatError
+	return errors.As(err, &ours) || errors.As(err, &database) || errors.As(err, &format) ||
+		errors.Is(err, errOtherFormat) || errors.Is(err, fs.ErrNotExist)
+}
+
+// discredit stops the use of v, in which damage was found.
+func (x *Index) discredit(v *view, err error) {
+	x.opts.Logger.Warn("the index is damaged", "root", x.root, "err", err)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.view == v {
+		x.rejected = reject(x.dir, v.current)
+		x.damage = fmt.Sprintf("the index was damaged and has been rebuilt: %v", err)
+		x.view, x.seen = nil, identity{}
+		v.release()
+	}
+}
+
+// startBase starts a new base that replaces the generation old.
+func (x *Index) startBase(old current) *job {
+	return x.start(&x.base, func(ctx context.Context, j *job) (Report, error) { return x.buildBase(ctx, j, old) })
+}
+
 // rejectedOr is the generation that a new base is to replace: v, or the one
 // that was found damaged.
 func (x *Index) rejectedOr(v *view) current {
@@ -322,5 +348,5 @@ func (x *Index) rejectedOr(v *view) current {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.rejected
+	return x.rejected.current
 }

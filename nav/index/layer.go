@@ -55,11 +55,13 @@ type shard struct {
 	Dir   string `json:"dir"`
 	Files int    `json:"files"`
 	Bytes int64  `json:"bytes"`
-	// Sizes and CRC are by database file. The sizes are compared whenever a
-	// layer is opened, the CRC-32C by Verify.
-	Sizes map[string]int64  `json:"sizes"`
-	CRC   map[string]uint32 `json:"crc32c"`
+	// Sizes are those of shardFiles, compared whenever a layer is opened.
+	Sizes map[string]int64 `json:"sizes"`
 }
+
+// shardFiles are the files of one GNU Global database, in the order in which
+// gtags finishes them, and the checksums of their pages.
+var shardFiles = []string{"GTAGS", "GPATH", "GRTAGS", "SUMS"}
 
 // Skipped is a file that belongs to the set and is not in the index.
 type Skipped struct {
@@ -147,7 +149,7 @@ func readManifest(dir string) (m manifest, err error) {
 var errOtherFormat = errors.New("written by another version of this program")
 
 func (s shard) checkSizes(dir string) error {
-	for _, name := range databases {
+	for _, name := range shardFiles {
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
 		if err != nil {

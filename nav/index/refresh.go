@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// checkBudget is how long a query waits for the knowledge of what has changed.
-// Linux without notifications needs 0.1 s of it.
-const checkBudget = time.Second
-
 // fresh returns a snapshot of v, or of a newer generation, that shows the tree.
 // It takes v over.
 func (x *Index) fresh(ctx context.Context, v *view, deadline time.Time, progress func(Progress)) (*Snapshot, error) {
 	for attempt := 0; ; attempt++ {
-		complete, err := x.tree.check(ctx, v.langmap(), false, min(checkBudget, max(time.Until(deadline), checkBudget/10)))
+		budget := x.opts.CheckTimeout
+		if x.tree.unknown() {
+			budget = max(budget, time.Until(deadline))
+		}
+		complete, err := x.tree.check(ctx, v.langmap(), false, budget)
 		if ctx.Err() != nil {
 			v.release()
 			return nil, context.Cause(ctx)
@@ -104,8 +104,7 @@ func (x *Index) fitsDelta(v *view, bytes int64) bool {
 // deltas: small edits become visible while it runs.
 func (x *Index) startRefresh(v *view, c *changes) *job {
 	if x.outdated(v) || !x.fitsDelta(v, c.bytes()) {
-		old := v.current
-		return x.start(&x.base, func(ctx context.Context, j *job) (Report, error) { return x.buildBase(ctx, j, old) })
+		return x.startBase(v.current)
 	}
 	return x.start(&x.delta, x.buildDelta)
 }
@@ -134,8 +133,7 @@ func (x *Index) buildDelta(ctx context.Context, j *job) (Report, error) {
 		return Report{Generation: v.current.String()}, nil
 	}
 	if tools.Fingerprint != v.layers[0].manifest.Fingerprint || tools.Label != v.layers[0].manifest.Label {
-		old := v.current
-		x.start(&x.base, func(ctx context.Context, j *job) (Report, error) { return x.buildBase(ctx, j, old) })
+		x.startBase(v.current)
 		return Report{}, fmt.Errorf("the toolchain is another one than before; the index is being rebuilt")
 	}
 	b, cur := x.planDelta(tools, v, c)
@@ -285,8 +283,7 @@ func (x *Index) Update(ctx context.Context, full bool, progress func(Progress)) 
 // updateStep starts the next build that Update needs, nil when there is none.
 func (x *Index) updateStep(ctx context.Context, v *view, full bool) (*job, error) {
 	if full {
-		old := x.rejectedOr(v)
-		return x.start(&x.base, func(ctx context.Context, j *job) (Report, error) { return x.buildBase(ctx, j, old) }), nil
+		return x.startBase(x.rejectedOr(v)), nil
 	}
 	if _, err := x.tree.check(ctx, v.langmap(), true, time.Hour); err != nil {
 		return nil, err

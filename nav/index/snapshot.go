@@ -37,7 +37,7 @@ func (e *BuildingError) Error() string {
 // Snapshot is one generation of the index. It does not change, whatever happens
 // to the tree, until it is released.
 type Snapshot struct {
-	root     string
+	index    *Index
 	view     *view
 	warnings []string
 	release  sync.Once
@@ -47,7 +47,7 @@ type Snapshot struct {
 func (s *Snapshot) Set() *gtagsdb.Set { return s.view.set }
 
 // Root is the folder to which the paths in answers are relative.
-func (s *Snapshot) Root() string { return s.root }
+func (s *Snapshot) Root() string { return s.index.root }
 
 // Warnings are what a reader of an answer has to know: files left out, changes
 // that are not in the index yet, an index that had to be rebuilt.
@@ -62,6 +62,18 @@ func (s *Snapshot) Skipped() []Skipped { return s.view.skipped() }
 // Release gives the snapshot back. The Set must not be used afterwards.
 func (s *Snapshot) Release() { s.release.Do(s.view.release) }
 
+// Damaged takes an error that the Set returned. When it means that the index is
+// damaged, a new one is built, and the error returned says so; any other error
+// is returned as it is.
+func (s *Snapshot) Damaged(err error) error {
+	if err == nil || !damaged(err) {
+		return err
+	}
+	s.index.discredit(s.view, err)
+	s.index.startBase(s.index.rejectedOr(nil))
+	return fmt.Errorf("%w; a new index is being built. Retry this call shortly", err)
+}
+
 // Acquire returns a snapshot that shows the tree as it is. When it is not ready
 // within o.Wait, the answer is the last generation, with a warning, or a
 // [*BuildingError] when there is none.
@@ -75,8 +87,7 @@ func (x *Index) Acquire(ctx context.Context, o AcquireOptions) (*Snapshot, error
 		if v != nil {
 			return x.fresh(ctx, v, deadline, o.Progress)
 		}
-		old := x.rejectedOr(nil)
-		j := x.start(&x.base, func(ctx context.Context, j *job) (Report, error) { return x.buildBase(ctx, j, old) })
+		j := x.startBase(x.rejectedOr(nil))
 		done, err := j.wait(ctx, max(time.Until(deadline), 0), o.Progress)
 		if err != nil {
 			return nil, err
@@ -97,7 +108,7 @@ func (x *Index) snapshot(v *view, warnings ...string) *Snapshot {
 		x.damage = ""
 	}
 	warnings = append(warnings, v.layers[0].manifest.Notes...)
-	return &Snapshot{root: x.root, view: v, warnings: append(warnings, skippedWarning(v.skipped())...)}
+	return &Snapshot{index: x, view: v, warnings: append(warnings, skippedWarning(v.skipped())...)}
 }
 
 func skippedWarning(skipped []Skipped) []string {

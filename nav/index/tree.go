@@ -109,6 +109,13 @@ func (t *tree) check(ctx context.Context, langmap string, full bool, budget time
 	}
 }
 
+// unknown reports whether no check has ended yet.
+func (t *tree) unknown() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.version == 0
+}
+
 // files are a copy of the entries that the last check found, and its notes.
 func (t *tree) files() ([]entry, []string) {
 	t.mu.Lock()
@@ -134,6 +141,8 @@ func (t *tree) begin(full bool) (done chan struct{}) {
 		defer t.mu.Unlock()
 		defer close(done)
 		t.running, t.err, t.began = nil, err, began
+		t.opts.Logger.Debug("checked the tree", "root", t.root, "full", o.full, "changed", o.changed,
+			"notifications", watch != nil, "files", len(next.found), "took", time.Since(began), "err", err)
 		if err != nil {
 			t.full = time.Time{}
 			return

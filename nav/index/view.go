@@ -28,14 +28,33 @@ type owner struct {
 // errMoved means that CURRENT changed while its layers were being opened.
 var errMoved = errors.New("the index was replaced while it was being opened")
 
-// openView opens the generation that CURRENT names. Layers that old has open
+// rejected is a generation in which damage was found. Its base is told from a
+// later one of that name, made after Clean, by the identity of its pin.
+type rejected struct {
+	current
+	pin identity
+}
+
+func reject(dir string, cur current) rejected {
+	pin, _ := lstat(filepath.Join(dir, cur.base, pinName))
+	return rejected{cur, pin}
+}
+
+// errRejected means that CURRENT names a base in which damage was found.
+var errRejected = errors.New("the index is damaged")
+
+// openView opens the generation that CURRENT names, unless its base is that of
+// bad. Layers that old has open
 // are shared with it. A layer that cannot be opened although CURRENT still
 // names it is damaged.
-func openView(dir string, old *view) (*view, error) {
+func openView(dir string, old *view, bad rejected) (*view, error) {
 	for attempt := 0; ; attempt++ {
 		cur, err := readCurrent(dir)
 		if err != nil {
 			return nil, err
+		}
+		if cur.base == bad.base && reject(dir, cur).pin == bad.pin {
+			return nil, errRejected
 		}
 		v, err := openLayers(dir, cur, old)
 		// The layers were pinned after CURRENT was read, so a writer may have

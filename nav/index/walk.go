@@ -64,6 +64,9 @@ func (l *lister) walk(ctx context.Context, path string) error {
 
 // watchBelow adds the folder at path and those below it, not their files.
 func (l *lister) watchBelow(path string) {
+	if strings.Contains(path, "\n") || l.isJunk(path) {
+		return
+	}
 	// An unreadable folder is one in which nothing can be indexed.
 	_ = l.eachDir(context.Background(), path, func(string, []fs.DirEntry) error {
 		if len(l.dirs) > maxEmptyDirs {
