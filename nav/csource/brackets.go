@@ -266,9 +266,14 @@ func (m *matcher) openCond(i int32) {
 
 // enterArm keeps dead code from closing anything that stands around it.
 func (m *matcher) enterArm(a int32) {
-	if m.deadArm(a) {
+	if m.apart(a) {
 		m.cur, m.last = -1, -1
 	}
+}
+
+// apart reports whether an arm is no part of the C program.
+func (m *matcher) apart(a int32) bool {
+	return m.deadArm(a) || m.assemblyArm(a)
 }
 
 func (m *matcher) nextArm(i int32) {
@@ -282,7 +287,7 @@ func (m *matcher) nextArm(i int32) {
 }
 
 func (m *matcher) endArm(c *condFrame, i int32) {
-	if m.deadArm(c.arm) {
+	if m.apart(c.arm) {
 		m.voidTo(-1, i)
 		m.last = -1
 		return

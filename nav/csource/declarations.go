@@ -100,8 +100,10 @@ func (l *level) step(i int32) int32 {
 	switch t.kind {
 	case kIf:
 		l.pushFrame(i)
+		return l.skipAssembly(i)
 	case kElse:
 		l.nextArm(i)
+		return l.skipAssembly(i)
 	case kEndif:
 		return l.endif(i)
 	case ';':
@@ -115,6 +117,11 @@ func (l *level) step(i int32) int32 {
 	case '(', '[':
 		l.items = append(l.items, i)
 		return min(t.link, l.end-1) + 1
+	case '.':
+		if len(l.own()) == 0 {
+			return l.assembler(i)
+		}
+		l.items = append(l.items, i)
 	case '<':
 		l.items = append(l.items, i)
 		if l.lang == CPlusPlus {
@@ -133,6 +140,33 @@ func (l *level) step(i int32) int32 {
 		}
 	}
 	return i + 1
+}
+
+// skipAssembly returns the place behind the marker at i, or the end of the arm
+// it opens when that is no C.
+func (l *level) skipAssembly(i int32) int32 {
+	if next := l.toks[i].link; next > i && l.assemblyArm(int32(l.toks[i].end)) {
+		return next
+	}
+	return i + 1
+}
+
+// assembler skips an assembler directive in a header that C and assembly share:
+// a line, or all of a .macro.
+func (l *level) assembler(i int32) int32 {
+	if i+1 < l.end && l.word(i+1) == "macro" {
+		for j := i + 2; j < l.end; j++ {
+			if l.toks[j].kind == '.' && j+1 < l.end && l.word(j+1) == "endm" {
+				return j + 2
+			}
+		}
+	}
+	for i++; i < l.end && l.toks[i].kind < kIf; i++ {
+		if newline, _ := l.newline(i-1, i); newline {
+			break
+		}
+	}
+	return i
 }
 
 func (l *level) accessLabel() bool {

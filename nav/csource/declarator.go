@@ -86,7 +86,7 @@ func (p *parser) cut(items []int32) int {
 func (p *parser) plainName(items []int32, first bool) (declarator, bool) {
 	n := len(items) - 1
 	w := p.word(items[n])
-	if typeWord(w) || p.qualifier(w) || p.storageWord(w) || first && !p.typed(items[:n], true) {
+	if typeWord(w) || p.qualifier(w) || p.storageWord(w) || statementWord(w) || first && !p.typed(items[:n], true) {
 		return declarator{}, false
 	}
 	d := declarator{shape: plain, at: n, name: items[n], params: -1}

@@ -58,6 +58,26 @@ func (f *File) deadArm(a int32) bool {
 	return prev.op == opIf && prev.hi-prev.lo < 32 && f.operand(prev) == "1"
 }
 
+// assemblyArm reports whether an arm is read by the assembler alone.
+func (f *File) assemblyArm(a int32) bool {
+	if f.lang == Assembly {
+		return false
+	}
+	cur := f.arms[a]
+	if cur.hi-cur.lo > 64 || cur.op == opElse && cur.prev < 0 {
+		return false
+	}
+	if cur.op != opElse {
+		return assemblyMacro(f.expression(cur))
+	}
+	rest, not := strings.CutPrefix(f.expression(f.arms[cur.prev]), "!")
+	return not && assemblyMacro(rest)
+}
+
+func assemblyMacro(cond string) bool {
+	return Display(cond) == "__ASSEMBLY__" || Display(cond) == "__ASSEMBLER__"
+}
+
 // armAt returns the innermost arm that holds a line, -1 for none.
 func (f *File) armAt(line int) int32 {
 	i := sort.Search(len(f.changes), func(i int) bool { return int(f.changes[i].line) > line })
