@@ -257,7 +257,8 @@ func (p *page) checkEntries() error {
 	return nil
 }
 
-// checkEntry gives the key of an entry and the size of the whole.
+// checkEntry gives the key of an entry and the size of the whole. It does not
+// follow data that has overflowed: a page could ask for the whole file 400 times.
 func (p *page) checkEntry(i int) (key []byte, size int, err error) {
 	off, err := p.entry(i)
 	if err != nil {
@@ -266,10 +267,11 @@ func (p *page) checkEntry(i int) (key []byte, size int, err error) {
 	if key, err = p.key(i); err != nil {
 		return nil, 0, err
 	}
-	size = entryHeader + int(p.t.u32(p.b[off:]))
+	keySize := p.t.u32(p.b[off:])
+	size = entryHeader + int(keySize)
 	if p.kind == kindLeaf {
-		_, err = p.value(i)
-		return key, size + int(p.t.u32(p.b[off+4:])), err
+		data, err := p.cut(off, uint64(size), p.t.u32(p.b[off+4:]))
+		return key, size + len(data), err
 	}
 	if child := p.child(i); child == 0 || child >= p.t.pages {
 		err = p.corrupt(off+4, "child page %d, but the file has %d", child, p.t.pages)
@@ -300,8 +302,8 @@ func (p *page) key(i int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := uint64(p.t.u32(p.b[off:]))
-	return p.item(off, entryHeader, size, keyOverflow)
+	b, err := p.cut(off, entryHeader, p.t.u32(p.b[off:]))
+	return p.follow(b, err, off, keyOverflow)
 }
 
 // value gives the data of entry i of a leaf.
@@ -310,23 +312,28 @@ func (p *page) value(i int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, size := uint64(p.t.u32(p.b[off:])), uint64(p.t.u32(p.b[off+4:]))
-	return p.item(off, entryHeader+key, size, dataOverflow)
+	b, err := p.cut(off, entryHeader+uint64(p.t.u32(p.b[off:])), p.t.u32(p.b[off+4:]))
+	return p.follow(b, err, off, dataOverflow)
 }
 
-// item cuts size bytes at offset rel of the entry at off, or follows them to
-// where they overflowed if the entry's flags say so.
-func (p *page) item(off int, rel, size uint64, overflow byte) ([]byte, error) {
+// cut gives size bytes from offset rel of the entry at off.
+func (p *page) cut(off int, rel uint64, size uint32) ([]byte, error) {
 	from := uint64(off) + rel
-	if from+size > uint64(p.t.size) {
-		return nil, p.corrupt(off, "entry of %d bytes reaches out of its page", rel+size)
+	end := from + uint64(size)
+	if end > uint64(p.t.size) {
+		return nil, p.corrupt(off, "an entry of %d bytes reaches out of its page", rel+uint64(size))
 	}
-	b := p.b[from : from+size : from+size]
-	if p.b[off+8]&overflow == 0 {
-		return b, nil
+	return p.b[from:end:end], nil
+}
+
+// follow gives the bytes that b stands for if the entry at off says that they
+// have overflowed, and b if not.
+func (p *page) follow(b []byte, err error, off int, overflow byte) ([]byte, error) {
+	if err != nil || p.b[off+8]&overflow == 0 {
+		return b, err
 	}
-	if size != 8 {
-		return nil, p.corrupt(off, "overflow reference of %d bytes", size)
+	if len(b) != 8 {
+		return nil, p.corrupt(off, "an overflow reference of %d bytes", len(b))
 	}
 	return p.t.overflow(p.t.u32(b), p.t.u32(b[4:]))
 }
@@ -488,6 +495,7 @@ func (c *cursor) at(key []byte) (bool, error) {
 // each calls f with the data of every record of key, from the first, on which
 // the cursor stands, to the last, in tree order, while f returns true.
 func (c *cursor) each(key []byte, f func(data []byte) (more bool, err error)) error {
+	copied := 0
 	for {
 		if ok, err := c.at(key); !ok || err != nil {
 			return err
@@ -495,6 +503,11 @@ func (c *cursor) each(key []byte, f func(data []byte) (more bool, err error)) er
 		data, err := c.value(c.i)
 		if err != nil {
 			return err
+		}
+		if _, mapped := c.t.offset(data); !mapped {
+			if copied += len(data); copied > len(c.t.data) {
+				return c.corrupt(0, "the records of %.80q share overflow pages", key)
+			}
 		}
 		if more, err := f(data); !more || err != nil {
 			return err

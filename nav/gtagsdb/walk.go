@@ -79,6 +79,9 @@ func (s *Set) names(prefix string, from Source) iter.Seq2[string, error] {
 // merged yields the visible names that stand in the file of a source.
 func (s *Set) merged(prefix string, from Source) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
+		if prefix != "" && prefix[0] <= ' ' {
+			return // metadata
+		}
 		walks := make([]*walk, 0, len(s.members))
 		for _, m := range s.members {
 			walks = append(walks, &walk{member: m, tags: m.tags(from), prefix: prefix})
