@@ -96,9 +96,11 @@ func (a *apt) command(lists string, limit time.Duration, args ...string) command
 		"Dir::State::lists=" + lists,
 		"Dir::State::status=" + dpkgStatus,
 		"Dir::Cache=" + filepath.Join(a.work, "cache"),
+		"Dir::Cache::pkgcache=pkgcache.bin", // images for containers switch it off
+		"Dir::Cache::srcpkgcache=srcpkgcache.bin",
 		"Debug::NoLocking=true",
 		"Acquire::Languages=none",
-		"Acquire::Retries=2",
+		"Acquire::Retries=1",
 		"Acquire::http::Timeout=20",
 		"Acquire::https::Timeout=20",
 	} {

@@ -206,7 +206,7 @@ func TestKilledInstall(t *testing.T) {
 		p.cmd.Process.Kill()
 		p.cmd.Wait()
 	}
-	for _, step := range []string{"asking", "downloading", "unpacking", "proving"} {
+	for _, step := range []string{"asking", "downloading", "proving"} {
 		killAt(step, "yes")
 		if set, _ := Locate(t.Context(), cfg); set != nil {
 			t.Fatalf("killed while %s: got a set %+v", step, set)

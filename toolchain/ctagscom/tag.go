@@ -14,18 +14,21 @@ const maxName = 255
 
 // writeTag turns one line of ctags into one line of the answer, or nothing when
 // gtags could not read it. ctags reports names with blanks (headings, quoted
-// properties, operators); nobody can ask for those by a symbol's name.
-func writeTag(w *bufio.Writer, line, path []byte) {
-	kind, line, name, ok := parseTag(line)
-	if !ok || bytes.Contains(name, path) {
+// properties, operators); nobody can ask for those by a symbol's name. And a
+// line in which the path occurs before its place would be read from there.
+func writeTag(w *bufio.Writer, tag, path []byte) {
+	kind, line, name, ok := parseTag(tag)
+	if !ok {
 		return
 	}
-	w.WriteByte(kind) //nolint:errcheck // the writer's Flush reports it
-	for _, field := range [][]byte{name, line, path} {
-		w.WriteByte(' ') //nolint:errcheck
-		w.Write(field)   //nolint:errcheck
+	answer := make([]byte, 0, len("D   \n")+len(name)+len(line)+len(path)+1)
+	answer = append(append(answer, kind, ' '), name...)
+	answer = append(append(append(answer, ' '), line...), ' ')
+	at := len(answer)
+	answer = append(append(answer, path...), " \n"...)
+	if bytes.Index(answer, path) == at {
+		w.Write(answer) //nolint:errcheck // the writer's Flush reports it
 	}
-	w.WriteString(" \n") //nolint:errcheck
 }
 
 // parseTag reads a line of the form of xformat.

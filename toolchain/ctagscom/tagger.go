@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -157,7 +158,7 @@ func (p *process) reason(err error, limit time.Duration) string {
 		return fmt.Sprintf("ctags took longer than %v", limit)
 	case errors.Is(err, errTooLong):
 		return fmt.Sprintf("ctags says more than %d MB", maxAnswer>>20)
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE):
 		p.kill()
 		said := strings.TrimSpace(p.stderr.buf.String())
 		return strings.TrimSuffix(fmt.Sprintf("ctags ended (%v): %s", p.cmd.ProcessState, said), ": ")
