@@ -324,9 +324,10 @@ func (o *oracle) all() answers {
 func TestAgainstGlobal(t *testing.T) {
 	root := sampleTree(t)
 	for _, format := range []struct {
-		name  string
-		flags []string
-	}{{"standard", nil}, {"compact", []string{"-c"}}} {
+		name   string
+		flags  []string
+		folded int // names to ask for in other case, of each kind
+	}{{"standard", nil, 450}, {"compact", []string{"-c"}, 50}} {
 		t.Run(format.name, func(t *testing.T) {
 			o := newOracle(t, root, format.flags...)
 			want := o.all()
@@ -340,7 +341,7 @@ func TestAgainstGlobal(t *testing.T) {
 			for name, s := range sets {
 				t.Run(name, func(t *testing.T) { compare(t, s, want, format.name == "compact") })
 			}
-			t.Run("folded", func(t *testing.T) { compareFolded(t, o, want, sets) })
+			t.Run("folded", func(t *testing.T) { compareFolded(t, o, plainNames(want, format.folded), sets) })
 			t.Run("spawned", func(t *testing.T) { compareSpawned(t, o, want, sets["one"]) })
 		})
 	}
@@ -451,31 +452,37 @@ func withPrefix(list []string, prefix string) []string {
 // compareFolded asks global for many names at once, by a regular expression of
 // the names' alternatives, which it matches against keys as it does one name. It
 // would take a name's < > ` for operators; names that have them are left out.
-func compareFolded(t *testing.T, o *oracle, want answers, sets map[string]*Set) {
-	var plain []string
-	for _, name := range sample(want, 1000) {
-		if regexp.MustCompile(`^\w{1,38}$`).MatchString(name) {
-			plain = append(plain, name)
-		}
-	}
-	if len(plain) < 2000 {
-		t.Fatalf("only %d names to ask", len(plain))
-	}
+func compareFolded(t *testing.T, o *oracle, plain []string, sets map[string]*Set) {
 	for from, flag := range map[Source]string{Definitions: "-di", References: "-ri", OtherSymbols: "-si"} {
-		for chunk := range slices.Chunk(plain, 25) { // global has room for a kilobyte
+		for rest := plain; len(rest) > 0; {
+			n, size := 0, 0
+			for n < len(rest) && size < 440 { // global has room for 511 bytes
+				size += len(rest[n]) + 1
+				n++
+			}
 			folded := make(map[string][]string)
-			hits := byName(o.ask(flag, "^("+strings.Join(chunk, "|")+")$"))
+			hits := byName(o.ask(flag, "^("+strings.Join(rest[:n], "|")+")$"))
 			for _, name := range slices.Sorted(maps.Keys(hits)) {
 				folded[strings.ToLower(name)] = append(folded[strings.ToLower(name)], name)
 			}
-			for _, name := range chunk {
+			for _, name := range rest[:n] {
 				for set, s := range sets {
 					got, err := s.FoldedNames(name, from)
 					checkEqual(t, fmt.Sprintf("%s: %s %s", set, flag, name), got, folded[strings.ToLower(name)], err)
 				}
 			}
+			rest = rest[n:]
 		}
 	}
+}
+
+var plainName = regexp.MustCompile(`^\w{1,60}$`)
+
+// plainNames is a sample of names, half of them in the wrong case.
+func plainNames(want answers, n int) []string {
+	names := slices.DeleteFunc(sample(want, n), func(name string) bool { return !plainName.MatchString(name) })
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // compareSpawned makes sure, with some names, that global says of one name what it
