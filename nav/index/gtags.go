@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -95,27 +96,44 @@ func (r *gtagsRun) run(ctx context.Context) (passed []int, err error) {
 // at one.
 func (r *gtagsRun) failure(err error, at int, said string) error {
 	var exit *exec.ExitError
+	reason := lastLine(said)
 	switch {
 	case errors.Is(err, errIdle):
-		said = fmt.Sprintf("no progress for %v", r.limits.file)
+		reason = fmt.Sprintf("no progress for %v", r.limits.file)
 	case !errors.As(err, &exit):
 		return err
-	case said == "" || exit.ExitCode() < 0:
-		said = strings.TrimSpace(exit.String() + " " + said)
-	}
-	failure := &fileFailure{at: at, path: "no file in particular", reason: lastLine(said)}
-	switch {
-	case at >= 0:
-		failure.path = r.files[at].path
-	case exit != nil && exit.ExitCode() >= 0:
+	case at < 0 && exit.ExitCode() >= 0:
 		return fmt.Errorf("gtags ended before it read a file: %s", said)
+	case said == "" || exit.ExitCode() < 0:
+		reason = strings.TrimSuffix(exit.String()+": "+reason, ": ")
+	}
+	// Where gtags names the file itself, that is the one: `gtags: #if stack
+	// over flow. [./deep.c]`.
+	if _, name, ok := strings.Cut(reason, "[./"); ok {
+		if i := r.position(strings.TrimSuffix(name, "]")); i >= 0 {
+			at = i
+		}
+	}
+	failure := &fileFailure{at: at, path: "no file in particular", reason: reason}
+	if at >= 0 {
+		failure.path = r.files[at].path
 	}
 	return failure
 }
 
+// position is the index of path among the files of the run, or -1.
+func (r *gtagsRun) position(path string) int {
+	i, ok := slices.BinarySearchFunc(r.files, path, byPath)
+	if !ok {
+		return -1
+	}
+	return i
+}
+
 // watch stops a gtags that announces no file and whose output does not grow.
 func (r *gtagsRun) watch(ctx context.Context, stop context.CancelCauseFunc, moved <-chan struct{}) {
-	timer := time.NewTimer(r.limits.file)
+	// Before it announces the first file it reads the whole list.
+	timer := time.NewTimer(max(r.limits.file, 30*time.Second))
 	defer timer.Stop()
 	size := int64(0)
 	for {

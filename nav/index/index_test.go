@@ -72,14 +72,22 @@ func acquire(t testing.TB, x *Index) *Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Release)
 	return s
+}
+
+// skippedFiles are what a fresh snapshot leaves out.
+func skippedFiles(t testing.TB, x *Index) []Skipped {
+	t.Helper()
+	s := acquire(t, x)
+	defer s.Release()
+	return s.Skipped()
 }
 
 // definitions is where a fresh snapshot says that name is defined.
 func definitions(t testing.TB, x *Index, name string) []string {
 	t.Helper()
 	s := acquire(t, x)
+	defer s.Release()
 	sites, err := s.Set().Definitions(name)
 	if err != nil {
 		t.Fatal(err)
@@ -111,6 +119,7 @@ func TestBuildAndAcquire(t *testing.T) {
 	}
 	defer y.Close()
 	s := acquire(t, y)
+	defer s.Release()
 	refs, err := s.Set().Occurrences("g")
 	if err != nil {
 		t.Fatal(err)
@@ -140,6 +149,7 @@ func TestRefreshShowsEveryEdit(t *testing.T) {
 			}
 
 			old := acquire(t, x)
+			defer old.Release()
 			write(t, root, map[string]string{"a.c": "int two(void) { return 1; }\n"}) // the same size
 			wantDefinitions(t, x, "one")
 			wantDefinitions(t, x, "two", "a.c")
