@@ -1,6 +1,7 @@
 package toolchain
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ const helperRevision = "1"
 // link where possible, else a copy. A symbolic link would be simpler, but it
 // dangles as soon as the executable is replaced or, as with a package runner's
 // cache, removed, and gtags without its helper leaves a corrupt index.
-func publishHelper(home, executable string) (string, error) {
+func publishHelper(ctx context.Context, home, executable string) (string, error) {
 	path := filepath.Join(home, "libexec", HelperName)
 	have, haveErr := os.Stat(path)
 	source, err := os.Stat(executable)
@@ -43,7 +44,24 @@ func publishHelper(home, executable string) (string, error) {
 			return "", fmt.Errorf("parser helper: %w", err)
 		}
 	}
+	if err := proveHelper(ctx, tmp); err != nil {
+		return "", fmt.Errorf("parser helper %s: %w", executable, err)
+	}
 	return path, os.Rename(tmp, path)
+}
+
+// proveHelper sends one request, for a file that does not exist, and demands the
+// answer of the protocol: an executable that does not dispatch on its name must
+// not replace a helper that does.
+func proveHelper(ctx context.Context, path string) error {
+	r := command{path: path, args: []string{"--langmap=c:.c"}, env: []string{}, stdin: []byte("./no/such/file\n")}.run(ctx)
+	if err := explain(path, r); err != nil {
+		return err
+	}
+	if string(r.stdout) != "###terminator###\n" {
+		return fmt.Errorf("it is no parser helper: started under the name %s it says %q", HelperName, firstLine(r.stdout))
+	}
+	return nil
 }
 
 // copyFile copies content, mode and time, so that the copy has the stamp of its source.

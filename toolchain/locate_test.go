@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // wrapped puts scripts that start the installed gtags and global into dir, as a
@@ -111,7 +112,7 @@ func TestLocateSystem(t *testing.T) {
 			wrapped(t, bin)
 			wrappedCtags(t, filepath.Join(bin, "ctags"))
 			linkPlugins(t, bin)
-		}, func(c *Config) { c.Helper = "/bin/true" }, LabelNative, "languages beyond the native ones"},
+		}, func(c *Config) { c.Helper = "/bin/true" }, LabelNative, "/bin/true: it is no parser helper"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -257,31 +258,49 @@ func TestPublishNeverReplaces(t *testing.T) {
 
 func TestHelperOutlivesItsExecutable(t *testing.T) {
 	home, exe := t.TempDir(), filepath.Join(t.TempDir(), "program")
-	writeTestFile(t, exe, "first", 0o755)
-	read := func() string {
+	put := func(age time.Duration) {
 		t.Helper()
-		path, err := publishHelper(home, exe)
+		info, err := os.Stat(helper(t))
+		if err == nil {
+			err = copyFile(exe, helper(t), info)
+		}
+		if err == nil {
+			err = os.Chtimes(exe, time.Time{}, time.Now().Add(-age))
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(path)
+	}
+	published := func() os.FileInfo {
+		t.Helper()
+		path, err := publishHelper(t.Context(), home, exe)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(text)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
 	}
-	if got := read(); got != "first" {
-		t.Errorf("got %q, want the executable", got)
-	}
+	put(2 * time.Hour)
+	first := published()
 	if err := os.Remove(exe); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(); got != "first" {
-		t.Errorf("executable removed: got %q, want the one that was published", got)
+	if got := published(); !os.SameFile(got, first) {
+		t.Error("executable removed: the published helper changed")
 	}
-	writeTestFile(t, exe, "second one", 0o755)
-	if got := read(); got != "second one" {
-		t.Errorf("executable replaced: got %q, want the new one", got)
+	put(time.Hour)
+	second := published()
+	if os.SameFile(second, first) {
+		t.Error("executable replaced: the helper is still the old one")
+	}
+	if _, err := publishHelper(t.Context(), home, "/bin/true"); err == nil || !strings.Contains(err.Error(), "no parser helper") {
+		t.Errorf("/bin/true: got %v, want a refusal", err)
+	}
+	if got := published(); !os.SameFile(got, second) {
+		t.Error("a program that is no helper replaced the helper")
 	}
 }
 

@@ -182,7 +182,7 @@ func (s *scout) assemble(ctx context.Context, p place, gtags, global *Program) (
 	var langs []language
 	if wantPlugin {
 		langs = chooseLanguages(pt.ctags.langs)
-		if err := s.addHelper(&pt); err != nil {
+		if err := s.addHelper(ctx, &pt); err != nil {
 			missing = append(missing, fmt.Sprintf("languages beyond the native ones: %v", err))
 		} else {
 			pt.label = LabelCtags
@@ -238,12 +238,12 @@ func (r *Report) whyNoCtags() string {
 }
 
 // addHelper publishes the helper and finds GNU Global's plugin folders.
-func (s *scout) addHelper(pt *parts) error {
+func (s *scout) addHelper(ctx context.Context, pt *parts) error {
 	if s.cfg.Helper == "" {
 		return errors.New("no parser helper was named")
 	}
 	var err error
-	if pt.helper, err = publishHelper(s.cfg.Home, s.cfg.Helper); err != nil {
+	if pt.helper, err = publishHelper(ctx, s.cfg.Home, s.cfg.Helper); err != nil {
 		return err
 	}
 	pt.plugins = pluginDirs(pt.gtags.Path)

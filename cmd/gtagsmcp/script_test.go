@@ -8,10 +8,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/navtest"
+	"github.com/gtagsmcp/gtagsmcp/toolchain"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"gtagsmcp": main})
+	// setup publishes this binary as the parser helper, which main plays by name.
+	testscript.Main(m, map[string]func(){"gtagsmcp": main, toolchain.HelperName: main})
 }
 
 // TestScripts runs the command line as a user does, with a real toolchain.
