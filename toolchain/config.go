@@ -49,6 +49,11 @@ const (
 	RungDistro   = "distro"
 )
 
+// SettingError is a field of Config, or what it stands for, that cannot work.
+type SettingError struct{ text string }
+
+func (e *SettingError) Error() string { return e.text }
+
 // complete fills in the defaults and refuses what cannot work.
 func (c Config) complete() (Config, error) {
 	if c.Environ == nil {
@@ -66,7 +71,7 @@ func (c Config) complete() (Config, error) {
 	if c.Home == "" {
 		user := c.userHome()
 		if user == "" {
-			return c, fmt.Errorf("no home folder: HOME is not set; set GTAGS_MCP_HOME to a folder that you may write to")
+			return c, &SettingError{"no home folder: HOME is not set; set GTAGS_MCP_HOME to a folder that you may write to"}
 		}
 		c.Home = filepath.Join(user, ".gtags-mcp")
 	}
@@ -76,18 +81,18 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.Home = abs; strings.ContainsAny(abs, ":\n") {
 		// PATH and LTDL_LIBRARY_PATH cannot quote a colon.
-		return c, fmt.Errorf("managed folder %q holds a colon or newline, which no search path can hold; set GTAGS_MCP_HOME to another folder", abs)
+		return c, &SettingError{fmt.Sprintf("managed folder %q holds a colon or newline, which no search path can hold; set GTAGS_MCP_HOME to another folder", abs)}
 	}
 	switch c.Label {
 	case "", LabelCtags, LabelNative:
 	default:
-		return c, fmt.Errorf("unknown label %q: it takes %q or %q", c.Label, LabelCtags, LabelNative)
+		return c, &SettingError{fmt.Sprintf("unknown label %q: it takes %q or %q", c.Label, LabelCtags, LabelNative)}
 	}
 	switch c.Rung {
 	case "", RungManaged, RungSystem, RungPrebuilt, RungSource, RungDistro:
 	default:
-		return c, fmt.Errorf("unknown rung %q: it takes %s, %s, %s, %s or %s", c.Rung,
-			RungManaged, RungSystem, RungPrebuilt, RungSource, RungDistro)
+		return c, &SettingError{fmt.Sprintf("unknown rung %q: it takes %s, %s, %s, %s or %s", c.Rung,
+			RungManaged, RungSystem, RungPrebuilt, RungSource, RungDistro)}
 	}
 	return c, nil
 }

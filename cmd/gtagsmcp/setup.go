@@ -42,7 +42,8 @@ it before it is used, and nothing that worked is removed.
 
 Progress goes to standard error, the result to standard output. Exit code 0: a
 toolchain is ready (with --dry-run: or can be installed); 1: none could be
-installed, with the reason of each rung on standard error.`,
+installed, with the reason of each rung on standard error; 2: a flag or setting
+is wrong.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := flags.toolchainConfig(std)
@@ -57,7 +58,7 @@ installed, with the reason of each rung on standard error.`,
 				fmt.Fprintf(std.err, "%s %-8s %s\n", time.Now().Format(time.TimeOnly), s.Rung, s.Text)
 			})
 			if err != nil {
-				return err
+				return settingExit(err)
 			}
 			if asJSON {
 				return printJSON(std, setupResult(set, report))
@@ -72,6 +73,16 @@ installed, with the reason of each rung on standard error.`,
 	f.BoolVar(&dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.StringVar(&rung, "rung", "", "try only this rung: managed, system, prebuilt, source, distro")
 	return cmd
+}
+
+// settingExit turns a setting that cannot work into the exit code of a wrong
+// command line.
+func settingExit(err error) error {
+	var setting *toolchain.SettingError
+	if errors.As(err, &setting) {
+		return &exitError{exitUsage, err}
+	}
+	return err
 }
 
 // setupJSON is the result of setup for programs.
@@ -127,7 +138,7 @@ func printSet(std streams, set *toolchain.Set, report toolchain.Report) error {
 func printPlan(cmd *cobra.Command, std streams, cfg toolchain.Config) error {
 	plan, err := toolchain.Plan(cmd.Context(), cfg)
 	if err != nil {
-		return err
+		return settingExit(err)
 	}
 	for _, line := range plan.Rungs {
 		mark := "no "
