@@ -125,19 +125,29 @@ func (x *Index) Verify(ctx context.Context, progress func(database string, page,
 	}
 	defer v.release()
 	for _, l := range v.layers {
-		for i, db := range l.dbs {
-			err := db.Verify(ctx, func(p gtagsdb.Progress) {
-				if progress != nil {
-					progress(filepath.Join(l.name, l.manifest.Shards[i].Dir, p.File), p.Pages, p.Total)
-				}
-			})
-			if err != nil {
+		for _, s := range l.manifest.Shards {
+			if err := verifyShard(ctx, l.dir, s, progress); err != nil {
 				x.discredit(v, err)
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// verifyShard opens the database anew: an open one holds a page against its
+// checksum at the first read only.
+func verifyShard(ctx context.Context, layer string, s shard, progress func(database string, page, pages int)) error {
+	db, err := gtagsdb.Open(filepath.Join(layer, s.Dir))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Verify(ctx, func(p gtagsdb.Progress) {
+		if progress != nil {
+			progress(filepath.Join(filepath.Base(layer), s.Dir, p.File), p.Pages, p.Total)
+		}
+	})
 }
 
 // Clean removes the index. Readers in other processes keep what they have open.
