@@ -101,16 +101,20 @@ func (b *build) run(ctx context.Context, known []Skipped) (err error) {
 	}
 	slices.SortFunc(b.manifest.Skipped, func(x, y Skipped) int { return cmp.Compare(x.Path, y.Path) })
 	b.manifest.Shards = slices.DeleteFunc(shards, func(s shard) bool { return s.Files == 0 })
-	b.manifest.Format, b.manifest.Created = formatVersion, start.UTC()
-	b.manifest.ID = rand.Text()
-	b.manifest.Root = b.root
-	b.manifest.Label, b.manifest.Fingerprint = b.tools.Label, b.tools.Fingerprint
 	for _, s := range b.manifest.Shards {
 		b.manifest.Files += s.Files
 		b.manifest.Bytes += s.Bytes
 	}
-	b.manifest.Seconds = time.Since(start).Seconds()
+	b.finishManifest(start)
 	return b.seal()
+}
+
+func (b *build) finishManifest(start time.Time) {
+	b.manifest.Format, b.manifest.Created = formatVersion, start.UTC()
+	b.manifest.Seconds = time.Since(start).Seconds()
+	b.manifest.ID = rand.Text()
+	b.manifest.Root = b.root
+	b.manifest.Label, b.manifest.Fingerprint = b.tools.Label, b.tools.Fingerprint
 }
 
 // leaveOutKnown marks the files that gtags failed on before and whose content

@@ -105,13 +105,15 @@ func (j *job) wait(ctx context.Context, d time.Duration, progress func(Progress)
 
 // buildBase builds a new base, unless another process does: then it waits for
 // that one. old is the generation to be replaced.
-func (x *Index) buildBase(ctx context.Context, j *job, old current) (Report, error) {
+func (x *Index) buildBase(ctx context.Context, j *job, old current, full bool) (Report, error) {
 	if err := x.refuse(); err != nil {
 		return Report{}, err
 	}
-	tools, err := x.opts.Tools(ctx)
-	if err != nil {
-		return Report{}, err
+	if !x.useSeed(full) {
+		// An error ("being installed") before anything is written.
+		if _, err := x.opts.Tools(ctx); err != nil {
+			return Report{}, err
+		}
 	}
 	if err := x.makeDir(); err != nil {
 		return Report{}, err
@@ -121,6 +123,19 @@ func (x *Index) buildBase(ctx context.Context, j *job, old current) (Report, err
 		return Report{Full: true}, err
 	}
 	defer builder.unlock()
+	if x.useSeed(full) {
+		r, err := x.seed(ctx, j)
+		if !errors.Is(err, errNoSeed) {
+			return r, err
+		}
+		if err != errNoSeed {
+			x.setNote(err.Error() + "; it is not used")
+		}
+	}
+	tools, err := x.opts.Tools(ctx)
+	if err != nil {
+		return Report{}, err
+	}
 	return x.buildBaseLocked(ctx, j, tools, builder)
 }
 
@@ -335,9 +350,10 @@ func (x *Index) discredit(v *view, err error) {
 	}
 }
 
-// startBase starts a new base that replaces the generation old.
-func (x *Index) startBase(old current) *job {
-	return x.start(&x.base, func(ctx context.Context, j *job) (Report, error) { return x.buildBase(ctx, j, old) })
+// startBase starts a new base that replaces the generation old. full: whatever
+// there is already.
+func (x *Index) startBase(old current, full bool) *job {
+	return x.start(&x.base, func(ctx context.Context, j *job) (Report, error) { return x.buildBase(ctx, j, old, full) })
 }
 
 // rejectedOr is the generation that a new base is to replace: v, or the one

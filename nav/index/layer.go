@@ -36,7 +36,8 @@ const (
 type manifest struct {
 	Format      int       `json:"format"`
 	ID          string    `json:"id"`
-	Base        string    `json:"base,omitempty"` // of a delta: the ID of its base
+	Base        string    `json:"base,omitempty"`   // of a delta: the ID of its base
+	Seeded      bool      `json:"seeded,omitempty"` // a copy of the root's own GTAGS
 	Root        string    `json:"root"`
 	Created     time.Time `json:"created"`
 	Seconds     float64   `json:"seconds"`

@@ -82,7 +82,7 @@ func (x *Index) outdated(v *view) bool {
 	}
 	label, fingerprint, ok := x.opts.Expect()
 	m := &v.layers[0].manifest
-	return ok && (m.Label != label || m.Fingerprint != fingerprint)
+	return ok && !m.Seeded && (m.Label != label || m.Fingerprint != fingerprint)
 }
 
 // estimate is about how long a delta of c takes.
@@ -104,7 +104,7 @@ func (x *Index) fitsDelta(v *view, bytes int64) bool {
 // deltas: small edits become visible while it runs.
 func (x *Index) startRefresh(v *view, c *changes) *job {
 	if x.outdated(v) || !x.fitsDelta(v, c.bytes()) {
-		return x.startBase(v.current)
+		return x.startBase(v.current, false)
 	}
 	return x.start(&x.delta, x.buildDelta)
 }
@@ -132,8 +132,9 @@ func (x *Index) buildDelta(ctx context.Context, j *job) (Report, error) {
 	if c.count() == 0 {
 		return Report{Generation: v.current.String()}, nil
 	}
-	if tools.Fingerprint != v.layers[0].manifest.Fingerprint || tools.Label != v.layers[0].manifest.Label {
-		x.startBase(v.current)
+	m := &v.layers[0].manifest
+	if !m.Seeded && (tools.Fingerprint != m.Fingerprint || tools.Label != m.Label) {
+		x.startBase(v.current, false)
 		return Report{}, fmt.Errorf("the toolchain is another one than before; the index is being rebuilt")
 	}
 	b, cur := x.planDelta(tools, v, c)
@@ -262,7 +263,7 @@ func (x *Index) Update(ctx context.Context, full bool, progress func(Progress)) 
 		if err != nil {
 			return total, err
 		}
-		j, err := x.updateStep(ctx, v, full || v == nil)
+		j, err := x.updateStep(ctx, v, full)
 		if v != nil {
 			v.release()
 		}
@@ -282,8 +283,8 @@ func (x *Index) Update(ctx context.Context, full bool, progress func(Progress)) 
 
 // updateStep starts the next build that Update needs, nil when there is none.
 func (x *Index) updateStep(ctx context.Context, v *view, full bool) (*job, error) {
-	if full {
-		return x.startBase(x.rejectedOr(v)), nil
+	if full || v == nil {
+		return x.startBase(x.rejectedOr(v), full), nil
 	}
 	if _, err := x.tree.check(ctx, v.langmap(), true, time.Hour); err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (s *Snapshot) Damaged(err error) error {
 		return err
 	}
 	s.index.discredit(s.view, err)
-	s.index.startBase(s.index.rejectedOr(nil))
+	s.index.startBase(s.index.rejectedOr(nil), false)
 	return fmt.Errorf("%w; a new index is being built. Retry this call shortly", err)
 }
 
@@ -87,7 +87,7 @@ func (x *Index) Acquire(ctx context.Context, o AcquireOptions) (*Snapshot, error
 		if v != nil {
 			return x.fresh(ctx, v, deadline, o.Progress)
 		}
-		j := x.startBase(x.rejectedOr(nil))
+		j := x.startBase(x.rejectedOr(nil), false)
 		done, err := j.wait(ctx, max(time.Until(deadline), 0), o.Progress)
 		if err != nil {
 			return nil, err

@@ -107,7 +107,11 @@ func (v *view) join() (err error) {
 	var members []gtagsdb.Member
 	for i, l := range v.layers {
 		hidden := func(path string) bool { o, ok := v.overlay[path]; return ok && o.layer > i }
-		if i == len(v.layers)-1 || len(v.overlay) == 0 {
+		if i == 0 && l.manifest.Seeded {
+			// It may hold files that do not belong to the set.
+			replaced := hidden
+			hidden = func(path string) bool { return replaced(path) || find(l.table, path) == nil }
+		} else if i == len(v.layers)-1 || len(v.overlay) == 0 {
 			hidden = nil
 		}
 		for _, db := range l.dbs {

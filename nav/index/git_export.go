@@ -1,0 +1,12 @@
+package index
+
+import "context"
+
+// ErrNoGit means that a folder is in no git work tree, or that there is no git.
+var ErrNoGit = errNoGit
+
+// Git runs one read-only git command in dir and returns its output. Nothing that
+// the repository's own configuration names is run.
+func Git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return runGit(ctx, dir, args...)
+}
