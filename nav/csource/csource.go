@@ -84,9 +84,13 @@ func (s *Scanner) Scan(text []byte, lang Lang) *File {
 	s.settleGuard()
 	s.symbols = s.symbols[:0]
 	s.match.Scanner, s.parse.Scanner = s, s
-	s.match.match()
 	s.parse.items, s.parse.frames, s.parse.line = s.parse.items[:0], s.parse.frames[:0], 0
-	s.parse.declarations(0, int32(len(s.toks)), context{})
+	if s.lang == Assembly {
+		s.parse.assembly()
+	} else {
+		s.match.match()
+		s.parse.declarations(0, int32(len(s.toks)), context{})
+	}
 	s.parse.macroSymbols()
 	s.nest()
 	s.markDead()

@@ -54,6 +54,10 @@ type frame struct {
 	// resume is where to go on after the #endif, when an arm opened a block
 	// that closes behind it.
 	resume int32
+	// done is the level's count of finished declarations when the arm began,
+	// ended whether an earlier arm finished the one in items.
+	done  int
+	ended bool
 }
 
 // A variant is an unfinished declaration in an earlier arm of a conditional;
@@ -73,6 +77,7 @@ type level struct {
 	base, frameBase int
 	end             int32
 	variants        []variant
+	done            int
 }
 
 func (p *parser) declarations(i, end int32, c context) {
@@ -92,6 +97,7 @@ func (l *level) own() []int32 { return l.items[l.base:] }
 func (l *level) reset() {
 	l.items = l.items[:l.base]
 	l.variants = l.variants[:0]
+	l.done++
 }
 
 // step reads the item at i and returns the place of the next one.
@@ -121,6 +127,9 @@ func (l *level) step(i int32) int32 {
 		if len(l.own()) == 0 {
 			return l.assembler(i)
 		}
+		if end := l.fields(i); end > 0 {
+			return end
+		}
 		l.items = append(l.items, i)
 	case '<':
 		l.items = append(l.items, i)
@@ -140,6 +149,32 @@ func (l *level) step(i int32) int32 {
 		}
 	}
 	return i + 1
+}
+
+// fields reads the designated fields between a pair of macros, as in
+//
+//	MACHINE_START(BOARD, "board")
+//		.init_irq = board_init_irq,
+//	MACHINE_END
+//
+// and returns the place behind them, 0 when this is something else.
+func (l *level) fields(i int32) int32 {
+	items := l.own()
+	n := len(items)
+	if n < 2 || l.toks[items[n-1]].kind != '(' || !l.capital(items[n-2]) || l.toks[i-1].kind != ')' {
+		return 0
+	}
+	j := i
+	for j < l.end && !l.column0(j) && l.toks[j].kind != ';' {
+		j = max(l.toks[j].link, j) + 1
+	}
+	last := min(j, l.end) - 1
+	if j < l.end && l.capital(j) {
+		last = j
+	}
+	l.invocation(items[n-2], items[0], items[n-1], last, l.context)
+	l.reset()
+	return last + 1
 }
 
 // skipAssembly returns the place behind the marker at i, or the end of the arm
@@ -222,7 +257,7 @@ func (p *parser) angleEnd(i int32) int32 {
 }
 
 func (l *level) pushFrame(i int32) {
-	f := frame{first: i, next: l.toks[i].link}
+	f := frame{first: i, next: l.toks[i].link, done: l.done}
 	if items := l.own(); len(items) > 0 {
 		f.items = slices.Clone(items)
 	}
@@ -251,6 +286,8 @@ func (l *level) nextArm(i int32) {
 		l.variants = append(l.variants, variant{slices.Clone(items), -1})
 	}
 	f.next = l.toks[i].link
+	f.ended = f.ended || l.done > f.done
+	f.done = l.done
 	l.items = append(l.items[:l.base], f.items...)
 }
 
@@ -260,6 +297,11 @@ func (l *level) endif(i int32) int32 {
 		return i + 1
 	}
 	resume := f.resume
+	// What the last arm has nothing to add to and another arm finished is
+	// finished: the last arm is an #error.
+	if f.ended && l.done == f.done && len(l.own()) == len(f.items) {
+		l.reset()
+	}
 	l.frames = l.frames[:len(l.frames)-1]
 	if resume > i {
 		l.reset()

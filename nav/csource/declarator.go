@@ -4,8 +4,11 @@ import (
 	"strings"
 )
 
-// word is the text of a token.
-func (s *Scanner) word(i int32) string {
+// word is the text of a token, "" of a marker.
+func (s *File) word(i int32) string {
+	if s.toks[i].kind >= kIf {
+		return ""
+	}
 	return s.text[s.toks[i].pos:s.toks[i].end]
 }
 
@@ -54,7 +57,7 @@ func (p *parser) declarator(items []int32, first bool) (declarator, bool) {
 			}
 			return p.group(items[:n])
 		case kIdent:
-			if w := p.word(last); p.attributeWord(w) || n > 1 && (p.qualifier(w) || p.looksAnnotation(w)) && p.nameable(items[:n-1], first, !allCaps(w)) {
+			if w := p.word(last); p.attributeWord(w) || n > 1 && (p.qualifier(w) || p.looksAnnotation(w)) && !(allCaps(w) && p.capital(items[n-2])) && p.nameable(items[:n-1], first, !allCaps(w)) {
 				n--
 				continue
 			}
@@ -69,6 +72,11 @@ func (p *parser) declarator(items []int32, first bool) (declarator, bool) {
 		}
 	}
 	return declarator{}, false
+}
+
+// capital reports whether a token is a word in capitals.
+func (p *parser) capital(i int32) bool {
+	return p.toks[i].kind == kIdent && allCaps(p.word(i))
 }
 
 // cut returns the number of items before an initializer, a bit-field's width,
@@ -86,7 +94,7 @@ func (p *parser) cut(items []int32) int {
 func (p *parser) plainName(items []int32, first bool) (declarator, bool) {
 	n := len(items) - 1
 	w := p.word(items[n])
-	if typeWord(w) || p.qualifier(w) || p.storageWord(w) || statementWord(w) || first && !p.typed(items[:n], true) {
+	if typeWord(w) || p.qualifier(w) || p.storageWord(w) || statementWord(w) || first && !p.typed(items[:n], true) && (p.looksAnnotation(w) || !p.unlikelyType(items[:n])) {
 		return declarator{}, false
 	}
 	d := declarator{shape: plain, at: n, name: items[n], params: -1}
@@ -124,6 +132,16 @@ func (p *parser) typed(items []int32, caps bool) bool {
 		}
 	}
 	return false
+}
+
+// unlikelyType reports whether items end with an identifier that can be a type because
+// nothing else can: __fs32 key.
+func (p *parser) unlikelyType(items []int32) bool {
+	if len(items) == 0 || p.toks[items[len(items)-1]].kind != kIdent {
+		return false
+	}
+	w := p.word(items[len(items)-1])
+	return !p.storageWord(w) && !p.attributeWord(w)
 }
 
 func isTypeKeyword(k uint8) bool { return k >= kStruct && k <= kClass }
@@ -257,7 +275,7 @@ func (p *parser) group(items []int32) (declarator, bool) {
 		return d, true
 	case '(':
 		if n >= 3 && p.toks[items[n-3]].kind == kIdent && !p.pointerGroup(before) {
-			if w := p.word(items[n-3]); p.looksAnnotation(w) || p.parameters(before) {
+			if p.looksAnnotation(p.word(items[n-3])) || p.parameters(before) || p.typed(items[:n-3], false) {
 				return declarator{shape: expanded, at: n - 3, name: items[n-3], params: before}, true
 			}
 		}
@@ -400,7 +418,8 @@ func typeWord(w string) bool {
 
 func (p *parser) qualifier(w string) bool {
 	switch w {
-	case "const", "volatile", "restrict", "__restrict", "__restrict__", "__const", "__const__", "__volatile__", "_Atomic":
+	case "const", "volatile", "restrict", "__restrict", "__restrict__", "__const", "__const__", "__volatile__", "_Atomic",
+		"__bitwise", "__nocast", "__user", "__iomem", "__percpu", "__rcu", "__force", "__kernel":
 		return true
 	case "noexcept", "mutable", "try":
 		return p.lang == CPlusPlus
