@@ -13,5 +13,5 @@
 //   - more bytes, entries, folders in folders or expansion than Limits allow.
 //
 // Files come out with mode 0755 or 0644 and folders with 0755, and all of them
-// have reached the disk when Unpack returns.
+// have reached the disk when Unpack returns (but see Limits.NoSync).
 package unpack

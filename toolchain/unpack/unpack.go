@@ -22,6 +22,10 @@ type Limits struct {
 	Entries int   // 0: 20,000
 	Depth   int   // elements of a path; 0: 16
 	Ratio   int64 // unpacked to packed, beyond the first MiB; 0: 100
+
+	// NoSync returns before the files have reached the disk: for a cache, which
+	// can be made again.
+	NoSync bool
 }
 
 func (l Limits) withDefaults() Limits {

@@ -191,12 +191,14 @@ drwxr-xr-x share/deep/er
 `
 	for name, build := range formats {
 		t.Run(name, func(t *testing.T) {
-			dest, err := try(t, build(t, entries), unpack.Limits{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := tree(t, dest); got != want {
-				t.Errorf("got\n%swant\n%s", got, want)
+			for _, noSync := range []bool{false, true} {
+				dest, err := try(t, build(t, entries), unpack.Limits{NoSync: noSync})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := tree(t, dest); got != want {
+					t.Errorf("got\n%swant\n%s", got, want)
+				}
 			}
 		})
 	}
