@@ -22,7 +22,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	small := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "sh", "-c",
-		`mount -t tmpfs -o size=256k none "$0" && { "$@"; code=$?; ls "$0"; exit $code; }`, small,
+		`mount -t tmpfs -o size=256k none "$0" && { "$@"; code=$?; echo left: $(ls "$0").; exit $code; }`, small,
 		exe, "download", s.AssetURL(repo, tag, fileName), releasetest.Digest(body), fmt.Sprint(len(body)), small)
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
@@ -33,7 +33,7 @@ func TestDiskFull(t *testing.T) {
 	if err == nil {
 		t.Fatalf("1 MiB went into 256 KiB: %s", out)
 	}
-	for _, want := range []string{"disk full", fileName, small, "1048576 bytes", "no space left on device"} {
+	for _, want := range []string{"disk full", fileName, small, "1048576 bytes", "no space left on device", "left: ."} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("message %q does not say %q", out, want)
 		}

@@ -129,3 +129,8 @@ func diskError(err error, file string, size int64) error {
 type localError struct{ error }
 
 func (e *localError) Unwrap() error { return e.error }
+
+func isLocal(err error) bool {
+	var l *localError
+	return errors.As(err, &l)
+}

@@ -40,8 +40,11 @@ func (c *Client) Fetch(ctx context.Context, a Asset, dir string) (string, error)
 			err = diskError(err, path, a.Size)
 		}
 		failures = append(failures, err)
-		var local *localError
-		if ctx.Err() != nil || errors.As(err, &local) {
+		if isLocal(err) {
+			p.discard() // half a file would only keep a full disk full
+			break
+		}
+		if ctx.Err() != nil {
 			break
 		}
 	}
