@@ -60,8 +60,10 @@ type Scanner struct {
 	open  int32 // innermost open arm, -1 for none
 	guard guardState
 	line  int // where lineAt last was
-	match matcher
-	parse parser
+	// fragment is set for text that holds no directives.
+	fragment bool
+	match    matcher
+	parse    parser
 }
 
 // Scan reads one file.

@@ -421,7 +421,8 @@ func (l *level) container(items []int32, i, end int32) {
 		if name != "" {
 			last := items[len(items)-1]
 			s := l.symbol(Namespace, last, items[0], end, c)
-			s.Name, s.Body = name, l.lineNear(l.toks[i].pos)
+			s.Name = name
+			l.opens(&s, i)
 			l.emit(s)
 		}
 		c = c.inside(name, Namespace)

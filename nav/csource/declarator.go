@@ -62,6 +62,11 @@ func (p *parser) declarator(items []int32, first bool) (declarator, bool) {
 				continue
 			}
 			return p.plainName(items[:n], first)
+		case '{': // int a{0}
+			if p.lang != CPlusPlus || n < 2 {
+				return declarator{}, false
+			}
+			n--
 		case '&', '*', '>', '<', kString:
 			if p.lang != CPlusPlus && p.toks[last].kind != '*' || n < 2 {
 				return declarator{}, false

@@ -12,6 +12,12 @@ func (p *parser) symbol(k Kind, name, first, last int32, c context) Symbol {
 	return s
 }
 
+// opens records the brace at i as the beginning of the body.
+func (p *parser) opens(s *Symbol, i int32) {
+	s.body = p.toks[i].pos
+	s.Body = p.lineNear(s.body)
+}
+
 // endOf is where the text of a token ends; a marker ends before it begins.
 func (p *parser) endOf(i int32) uint32 {
 	i = min(i, int32(len(p.toks)-1))
@@ -349,7 +355,7 @@ func (d *declaration) piece(items []int32, lo, hi, typeEnd int) {
 		}
 	}
 	if value >= 0 {
-		s.Body = d.lineNear(d.toks[value].pos)
+		d.opens(&s, value)
 	}
 	d.emit(s)
 }
@@ -403,7 +409,7 @@ func (p *parser) function(items []int32, open, end int32, c context) {
 		return
 	}
 	s := p.symbol(Function, d.name, items[0], end, c)
-	s.Body = p.lineNear(p.toks[open].pos)
+	p.opens(&s, open)
 	name := p.word(d.name)
 	if d.shape == expanded || !p.callee(items, d, 0, true, c.class) && (allCaps(name) || !p.parameters(d.params) && !p.names(d.params)) {
 		s.Kind = Invocation

@@ -121,7 +121,7 @@ func (s *Scanner) lex() {
 			}
 			i, kind = i+1, c
 		case cHash:
-			if lineStart {
+			if lineStart && !s.fragment {
 				s.toks = toks
 				i = s.directive(i)
 				toks = s.toks

@@ -74,4 +74,5 @@ type Symbol struct {
 
 	from, to uint32 // the extent as places in the text
 	name     uint32
+	body     uint32 // the place of the opening brace, 0 without one
 }

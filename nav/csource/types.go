@@ -114,7 +114,7 @@ func (p *parser) aggregate(items []int32, at int, open, end int32, c context, re
 	scope := ""
 	if name >= 0 {
 		s := p.symbol(kind, name, items[0], end, c)
-		s.Body = p.lineNear(p.toks[open].pos)
+		p.opens(&s, open)
 		if p.lang == CPlusPlus {
 			if k := indexOf(items, name); k > 0 {
 				if q, _ := p.qualifiers(items, k); q != "" {
