@@ -334,10 +334,10 @@ func TestHidden(t *testing.T) {
 		"others":            []string(nil),
 		"definitions Alpha": []Site(nil),
 		"defined Alpha":     false,
-		"folded 0ALPHA":     []string{"alpha"},
-		"names 0":           []string{"@iv", "alpha", "long"},
-		"names 1":           []string{"alpha"},
-		"names 2":           []string{"many"},
+		"folded 1ALPHA":     []string{"alpha"},
+		"names 1":           []string{"@iv", "alpha", "long"},
+		"names 2":           []string{"alpha"},
+		"names 4":           []string{"many"},
 		"occurrences beta":  []FileLines(nil),
 	} {
 		if !reflect.DeepEqual(got[key], want) {
@@ -346,5 +346,56 @@ func TestHidden(t *testing.T) {
 	}
 	if s.Len() != 3 || s.HasFile("a.c") || s.HasFile("README") || !s.HasFile("b.c") {
 		t.Errorf("Len %d, a.c %t, README %t, b.c %t", s.Len(), s.HasFile("a.c"), s.HasFile("README"), s.HasFile("b.c"))
+	}
+}
+
+func TestDoubledPath(t *testing.T) {
+	db := openDB(t, writeDB(t, smallDB(shapes[0])))
+	_, err := NewSet(Member{DB: db, Hidden: func(path string) bool { return path != "b.c" }}, Member{DB: db})
+	if err == nil || !strings.Contains(err.Error(), `"b.c" stands in two databases`) {
+		t.Errorf("NewSet: %v, want that b.c stands in two databases", err)
+	}
+	if _, err := NewSet(Member{}); err == nil {
+		t.Error("NewSet took a member without a database")
+	}
+}
+
+// TestSums damages SUMS itself, and the files behind its back.
+func TestSums(t *testing.T) {
+	for name, test := range map[string]struct {
+		file   string
+		change func([]byte) []byte
+		want   string
+	}{
+		"cut sums":      {"SUMS", func(b []byte) []byte { return b[:len(b)-5] }, "SUMS is corrupt at offset 0: the sum of the sums is wrong"},
+		"other sums":    {"SUMS", func(b []byte) []byte { b[20] ^= 1; return b }, "the sum of the sums is wrong"},
+		"no sums":       {"SUMS", func([]byte) []byte { return nil }, "not a file of page sums"},
+		"missing pages": {"GRTAGS", func(b []byte) []byte { return b[:len(b)-8192] }, "but it had"},
+		"meta page":     {"GTAGS", func(b []byte) []byte { b[100] ^= 1; return b }, "the checksum of page 0 is wrong"},
+		"path":          {"GPATH", func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("c d"), []byte("c-d")) }, "the checksum of page 1 is wrong"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := writeDB(t, smallDB(shapes[0]))
+			if err := errors.Join(WriteSums(dir), WriteSums(dir)); err != nil { // anew is as good
+				t.Fatal(err)
+			}
+			openDB(t, dir)
+			path := filepath.Join(dir, test.file)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A new file, since the old one is still mapped.
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, path, test.change(data))
+			if _, err := Open(dir); !expected(err) || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("Open: %v, want an error with %q that names %s", err, test.want, path)
+			}
+		})
+	}
+	if err := WriteSums(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("WriteSums without a database: %v", err)
 	}
 }

@@ -352,6 +352,10 @@ func compare(t *testing.T, s *Set, want answers, compact bool) {
 		got, err := s.Names("", from, 0)
 		checkEqual(t, fmt.Sprintf("names of source %d", from), got, list, err)
 	}
+	occurring := slices.Concat(want.names[References], want.names[OtherSymbols])
+	slices.Sort(occurring)
+	got, err := s.Names("", References|OtherSymbols, 0)
+	checkEqual(t, "names that occur", got, occurring, err)
 	for i, name := range sample(want, 2000) {
 		got, err := s.Definitions(name)
 		checkEqual(t, "definitions of "+name, got, sites(want.defs[name], compact), err)

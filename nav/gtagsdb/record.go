@@ -22,9 +22,13 @@ type record struct {
 	rest []byte // the compressed image, or the rest of the list
 }
 
-// maxNumber bounds file ids, line numbers and counts: far above what exists, and
-// low enough that a forged range cannot eat the memory of the machine.
-const maxNumber = 1 << 26
+const (
+	// maxNumber bounds file numbers, line numbers and counts, far above what exists.
+	maxNumber = 1 << 26
+	// maxLines bounds the lines of one name: ten bytes can ask for gigabytes. The
+	// most frequent name of the Linux kernel has 255,000.
+	maxLines = 1 << 24
+)
 
 // number reads the digits at the begin of s.
 func number(s []byte) (n int, rest []byte, ok bool) {
@@ -90,7 +94,7 @@ func (r *record) appendLines(dst []int, deltas bool) ([]int, bool) {
 		case s[0] == ',' && n > line:
 			line = n
 			dst = append(dst, line)
-		case s[0] == '-' && deltas && line+n <= maxNumber:
+		case s[0] == '-' && deltas && len(dst)+n <= maxLines:
 			for range n {
 				line++
 				dst = append(dst, line)
@@ -98,7 +102,7 @@ func (r *record) appendLines(dst []int, deltas bool) ([]int, bool) {
 		default:
 			return dst, false
 		}
-		if line > maxNumber || len(dst) > maxNumber {
+		if line > maxNumber || len(dst) > maxLines {
 			return dst, false
 		}
 		s = rest

@@ -1,6 +1,7 @@
 package gtagsdb
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -15,27 +16,38 @@ type Member struct {
 	Hidden func(path string) bool
 }
 
-// Set is one logical index made of several databases. A path that is not hidden
-// must be in one member only: hits of equal paths are not recognised as equal.
-// The DBs stay the caller's to close.
+// Set is one logical index made of several databases. The DBs stay the caller's to
+// close.
 type Set struct {
 	members []*member
 	files   int
 }
 
-// NewSet makes a logical index of the members.
+// NewSet makes a logical index of the members. It is an error if two of them show
+// the same path, since all hits in it would be doubled.
 func NewSet(members ...Member) (*Set, error) {
 	s := &Set{}
-	for _, in := range members {
+	for i, in := range members {
+		if in.DB == nil {
+			return nil, fmt.Errorf("member %d of the index has no database", i)
+		}
 		m := &member{DB: in.DB}
 		for rank := range m.paths.len() {
 			if in.Hidden != nil && in.Hidden(m.paths.path(rank)) {
 				m.hidden.add(rank)
-			} else if !m.paths.other.has(rank) {
-				s.files++
 			}
 		}
 		s.members = append(s.members, m)
+	}
+	last, any := "", false
+	for path, source := range s.paths {
+		if any && path == last {
+			return nil, fmt.Errorf("%q stands in two databases of one index", path)
+		}
+		last, any = path, true
+		if source {
+			s.files++
+		}
 	}
 	return s, nil
 }
@@ -155,36 +167,39 @@ func merge[T any](parts [][]T, path func(*T) string) []T {
 func (s *Set) Len() int { return s.files }
 
 // Files yields the source files, without "./", in byte order.
-func (s *Set) Files() iter.Seq[string] { return s.paths(false) }
+func (s *Set) Files() iter.Seq[string] { return s.filesThat(true) }
 
 // OtherFiles yields the files that gtags saw but did not parse, in byte order.
-func (s *Set) OtherFiles() iter.Seq[string] { return s.paths(true) }
+func (s *Set) OtherFiles() iter.Seq[string] { return s.filesThat(false) }
 
-func (s *Set) paths(other bool) iter.Seq[string] {
+func (s *Set) filesThat(areSource bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		next := make([]int, len(s.members)) // by member: rank of its next path
-		last, any := "", false
-		for {
-			first, path := -1, ""
-			for i, m := range s.members {
-				for next[i] < m.DB.paths.len() && (m.hidden.has(next[i]) || m.DB.paths.other.has(next[i]) != other) {
-					next[i]++
-				}
-				if next[i] < m.DB.paths.len() && (first < 0 || m.DB.paths.path(next[i]) < path) {
-					first, path = i, m.DB.paths.path(next[i])
-				}
-			}
-			if first < 0 {
-				return
-			}
-			next[first]++
-			if any && path == last {
-				continue
-			}
-			if last, any = path, true; !yield(path) {
+		for path, source := range s.paths {
+			if source == areSource && !yield(path) {
 				return
 			}
 		}
+	}
+}
+
+// paths merges the visible paths of all members and tells which are source files.
+func (s *Set) paths(yield func(path string, source bool) bool) {
+	next := make([]int, len(s.members)) // by member: rank of its next path
+	for {
+		first, path := -1, ""
+		for i, m := range s.members {
+			all := m.DB.paths
+			for m.hidden.has(next[i]) {
+				next[i]++
+			}
+			if next[i] < all.len() && (first < 0 || all.path(next[i]) < path) {
+				first, path = i, all.path(next[i])
+			}
+		}
+		if first < 0 || !yield(path, !s.members[first].DB.paths.other.has(next[first])) {
+			return
+		}
+		next[first]++
 	}
 }
 

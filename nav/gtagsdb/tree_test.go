@@ -28,12 +28,12 @@ func everything(s *Set, names []string) map[string]any {
 		}
 		out[key] = v
 	}
-	for _, from := range []Source{Definitions, References, OtherSymbols} {
+	for _, from := range []Source{Definitions, References, OtherSymbols, References | OtherSymbols, Definitions | OtherSymbols} {
 		v, err := s.Names("", from, 0)
 		note(fmt.Sprint("names ", from), v, err)
 		for _, name := range names {
 			v, err := s.FoldedNames(name, from)
-			note(fmt.Sprint("folded ", from, name), v, err)
+			note(fmt.Sprintf("folded %d%s", from, name), v, err)
 		}
 	}
 	for _, name := range names {
@@ -47,7 +47,7 @@ func everything(s *Set, names []string) map[string]any {
 	return out
 }
 
-var smallNames = []string{"alpha", "Alpha", "ALPHA", "beta", "long", "@iv", "many", "mab", "", "zzz"}
+var smallNames = []string{"alpha", "Alpha", "ALPHA", "beta", "BETA", "long", "@iv", "many", "mab", "", "zzz"}
 
 // TestShapes reads one content in every byte order and page size.
 func TestShapes(t *testing.T) {
@@ -75,10 +75,13 @@ func TestShapes(t *testing.T) {
 				"definitions @iv":   []Site{{"@iv", "a.rb", 3, "@iv = 1", true}},
 				"occurrences alpha": []FileLines{{"b.c", []int{1, 2, 100, 101, 102, 103}}},
 				"occurrences beta":  []FileLines{{"a.c", []int{3, 5, 6, 7, 8, 9, 19}}},
-				"names 0":           []string{"@iv", "Alpha", "alpha", "long"},
-				"names 1":           []string{"alpha"},
-				"folded 0ALPHA":     []string{"Alpha", "alpha"},
-				"folded 1ALPHA":     []string{"alpha"},
+				"names 1":           []string{"@iv", "Alpha", "alpha", "long"},
+				"names 2":           []string{"alpha"},
+				"folded 1ALPHA":     []string{"Alpha", "alpha"},
+				"folded 2ALPHA":     []string{"alpha"},
+				"folded 6ALPHA":     []string{"alpha"},
+				"folded 5ALPHA":     []string{"Alpha", "alpha"},
+				"folded 6BETA":      []string{"beta"},
 				"defined Alpha":     true,
 				"defined beta":      false,
 			} {

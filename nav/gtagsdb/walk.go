@@ -7,23 +7,42 @@ import (
 	"slices"
 )
 
-// Source says which names a listing is about.
+// Source says which names a listing is about. Sources may be or-ed together:
+// References|OtherSymbols are all names that occur.
 type Source int
 
 const (
 	// Definitions are names that are defined in the index.
-	Definitions Source = iota
+	Definitions Source = 1 << iota
 	// References are names that occur and are defined.
 	References
 	// OtherSymbols are names that occur and are not defined.
 	OtherSymbols
 )
 
-func (m *member) tags(from Source) *tags {
-	if from == Definitions {
-		return &m.defs
+// undecided reports whether names found in the files of a source belong to it only
+// if they are, or are not, defined.
+func (from Source) undecided() bool {
+	return from != Definitions && (from&OtherSymbols == 0 || from&(Definitions|References) == 0)
+}
+
+// holds reports whether a name found in the files of a source belongs to it.
+func (from Source) holds(defined bool) bool {
+	if defined {
+		return from&(Definitions|References) != 0
 	}
-	return &m.refs
+	return from&OtherSymbols != 0
+}
+
+// tags gives the files in which the names of a source stand.
+func (m *member) tags(from Source) (files []*tags) {
+	if from&Definitions != 0 {
+		files = append(files, &m.defs)
+	}
+	if from&(References|OtherSymbols) != 0 {
+		files = append(files, &m.refs)
+	}
+	return files
 }
 
 // Names lists the distinct names that begin with prefix, in byte order, at most
@@ -63,9 +82,9 @@ func (s *Set) names(prefix string, from Source) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		defs := make([]cursor, len(s.members))
 		for name, err := range s.merged(prefix, from) {
-			if err == nil && from != Definitions {
+			if err == nil && from.undecided() {
 				var defined bool
-				if defined, err = s.defined(name, defs); err == nil && defined != (from == References) {
+				if defined, err = s.defined(name, defs); err == nil && !from.holds(defined) {
 					continue
 				}
 			}
@@ -76,7 +95,7 @@ func (s *Set) names(prefix string, from Source) iter.Seq2[string, error] {
 	}
 }
 
-// merged yields the visible names that stand in the file of a source.
+// merged yields the visible names that stand in the files of a source.
 func (s *Set) merged(prefix string, from Source) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if prefix != "" && prefix[0] <= ' ' {
@@ -84,7 +103,9 @@ func (s *Set) merged(prefix string, from Source) iter.Seq2[string, error] {
 		}
 		walks := make([]*walk, 0, len(s.members))
 		for _, m := range s.members {
-			walks = append(walks, &walk{member: m, tags: m.tags(from), prefix: prefix})
+			for _, t := range m.tags(from) {
+				walks = append(walks, &walk{member: m, tags: t, prefix: prefix})
+			}
 		}
 		for last := ""; ; {
 			for _, w := range walks {
@@ -177,9 +198,12 @@ func (s *Set) FoldedNames(name string, from Source) ([]string, error) {
 	var found []string
 	for _, m := range s.members {
 		err := m.view(func() error {
-			return m.fold(m.tags(from), make([]byte, 0, len(name)+1), name, func(name string) {
-				found = append(found, name)
-			})
+			for _, t := range m.tags(from) {
+				if err := m.fold(t, make([]byte, 0, len(name)+1), name, &found); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -187,14 +211,14 @@ func (s *Set) FoldedNames(name string, from Source) ([]string, error) {
 	}
 	slices.Sort(found)
 	found = slices.Compact(found)
-	if from == Definitions {
+	if !from.undecided() {
 		return found, nil
 	}
 	var err error
 	found = slices.DeleteFunc(found, func(name string) bool {
 		defined, e := s.Defined(name)
 		err = errors.Join(err, e)
-		return defined != (from == References)
+		return !from.holds(defined)
 	})
 	return found, err
 }
@@ -202,7 +226,7 @@ func (s *Set) FoldedNames(name string, from Source) ([]string, error) {
 // fold walks the trie of the prefixes that exist: from prefix along both cases of
 // each letter of rest. That costs a few seeks a letter, where global reads all
 // keys with the same first letter.
-func (m *member) fold(t *tags, prefix []byte, rest string, found func(string)) error {
+func (m *member) fold(t *tags, prefix []byte, rest string, found *[]string) error {
 	var c cursor
 	if rest == "" {
 		prefix = append(prefix, 0)
@@ -217,7 +241,7 @@ func (m *member) fold(t *tags, prefix []byte, rest string, found func(string)) e
 	if rest == "" {
 		visible, err := m.shows(t, &c, key)
 		if visible {
-			found(string(prefix[:len(prefix)-1]))
+			*found = append(*found, string(prefix[:len(prefix)-1]))
 		}
 		return err
 	}

@@ -180,7 +180,10 @@ func records(t testing.TB, tr *tree) []pair {
 }
 
 // smallDB is a little of everything: overflow, split and many records, o files.
-func smallDB(s shape) images {
+func smallDB(s shape) images { return s.database(9000, 300) }
+
+// database has a line of so many words, and so many records of one name.
+func (s shape) database(words, many int) images {
 	defs := []pair{
 		{" __.VERSION\x00", " __.VERSION 6\x00"},
 		{" __.COMPRESS\x00", " __.COMPRESS ddefine ttypedef\x00"},
@@ -188,7 +191,7 @@ func smallDB(s shape) images {
 		{"alpha\x00", "4 @n 1 int @n(void) { return beta() + gamma(); }\x00"},
 		{"alpha\x00", "2 @n 9 #@d @n@4\"@@\"@{12}|\x00"},
 		{"Alpha\x00", "4 @n 2 @t int @n;\x00"},
-		{"long\x00", "7 @n 3 " + string(bytes.Repeat([]byte("long "), 9000)) + "\x00"},
+		{"long\x00", "7 @n 3 " + string(bytes.Repeat([]byte("long "), words)) + "\x00"},
 		{"@iv\x00", "1 @@iv 3 @@iv = 1\x00"},
 	}
 	refs := []pair{
@@ -211,7 +214,7 @@ func smallDB(s shape) images {
 		}
 	}
 	paths = append(paths, pair{"./README\x00", "5\x00o\x00"}, pair{"5\x00", "./README\x00o\x00"})
-	for i := range 300 {
+	for i := range many {
 		name := string([]byte{'m', byte('a' + i/26%26), byte('a' + i%26), 0})
 		refs = append(refs, pair{name, "4 @n 5\x00"}, pair{"many\x00", "2 @n " + "7\x00"})
 	}
