@@ -36,7 +36,7 @@ type FailedError struct {
 }
 
 func (e *FailedError) Error() string {
-	return fmt.Sprintf("The toolchain could not be installed: %v\nAsking again in %d s or later tries again", e.Err, int(e.Retry.Seconds()))
+	return fmt.Sprintf("GNU Global is missing: %v\nAsking again in %d s or later tries again", e.Err, int(e.Retry.Seconds()))
 }
 
 func (e *FailedError) Unwrap() error { return e.Err }

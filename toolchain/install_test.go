@@ -22,11 +22,16 @@ type installing struct {
 
 func startInstall(t *testing.T, exe, home, how string, as *syscall.Credential) *installing {
 	t.Helper()
-	p := &installing{cmd: exec.Command(exe)}
-	p.cmd.Env = append(bareEnviron(t, home), envInstall+"="+how)
-	p.cmd.Stdout, p.cmd.Stderr, p.cmd.Dir = &p.out, os.Stderr, "/"
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
-	if err := p.cmd.Start(); err != nil {
+	p := &installing{}
+	environ := append(bareEnviron(t, home), envInstall+"="+how)
+	err := startRetrying(t.Context(), func() error {
+		p.cmd = exec.Command(exe)
+		p.cmd.Env, p.cmd.Dir = environ, "/"
+		p.cmd.Stdout, p.cmd.Stderr = &p.out, os.Stderr
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+		return p.cmd.Start()
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -75,8 +75,14 @@ func Install(ctx context.Context, cfg Config, progress func(Step)) (*Set, Report
 	if progress == nil {
 		progress = func(Step) {}
 	}
-	if set, report := cfg.lookFirst(ctx); set != nil && set.complete() {
+	onlyLook := cfg.Rung == RungManaged || cfg.Rung == RungSystem
+	set, report := cfg.lookFirst(ctx)
+	switch {
+	case set != nil && (set.complete() || onlyLook):
 		return set, report, nil
+	case onlyLook:
+		report.Hint = cfg.hint()
+		return nil, report, &InstallError{report}
 	}
 	if err := cfg.prepareHome(); err != nil {
 		return nil, Report{Home: cfg.Home}, err

@@ -284,11 +284,12 @@ func writeConf(home, conf string) (string, error) {
 	if have, err := os.ReadFile(path); err == nil && string(have) == conf {
 		return path, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("gtags.conf: %w", err)
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = writeFile(path, []byte(conf))
 	}
-	if err := writeFile(path, []byte(conf)); err != nil {
-		return "", fmt.Errorf("gtags.conf: %w", err)
+	if err != nil {
+		return "", fmt.Errorf("our gtags.conf cannot be written: %w; set GTAGS_MCP_HOME to a folder that you may write to", err)
 	}
 	return path, nil
 }

@@ -104,11 +104,12 @@ type setupJSON struct {
 }
 
 func setupResult(set *toolchain.Set, report toolchain.Report) setupJSON {
+	// append makes an absent list an empty one in JSON.
 	r := setupJSON{
 		Gtags: set.Gtags.Path, Global: set.Global.Path, GtagsVersion: set.Gtags.Version,
-		Rung: set.Rung, Home: set.Home, Label: set.Label, Languages: set.Languages,
-		Env: set.Env, CtagsEnv: set.CtagsEnv, Fingerprint: set.Fingerprint,
-		Missing: set.Missing, Rungs: report.Rungs,
+		Rung: set.Rung, Home: set.Home, Label: set.Label, Languages: append([]string{}, set.Languages...),
+		Env: set.Env, CtagsEnv: append([]string{}, set.CtagsEnv...), Fingerprint: set.Fingerprint,
+		Missing: append([]string{}, set.Missing...), Rungs: report.Rungs,
 	}
 	if set.Ctags != nil {
 		r.Ctags, r.CtagsVersion = set.Ctags.Path, set.Ctags.Version

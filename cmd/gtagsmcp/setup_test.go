@@ -53,6 +53,9 @@ func TestSetupAndDoctorWithAToolchain(t *testing.T) {
 		got.Label != toolchain.LabelCtags || got.Home != tools.Home || len(got.Languages) < 20 {
 		t.Errorf("setup --json: got %+v, want the toolchain of the tests %+v", got, tools)
 	}
+	if strings.Contains(out, "null") {
+		t.Errorf("setup --json has a null: %s", out)
+	}
 	out, _, code = command(t, "setup")
 	if code != 0 || !strings.Contains(out, tools.Gtags) || !strings.Contains(out, "managed   ok") {
 		t.Errorf("setup: exit code %d, %q", code, out)
