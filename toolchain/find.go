@@ -2,6 +2,7 @@ package toolchain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -151,8 +152,11 @@ func (s *scout) probe(ctx context.Context, p place, program, path string) *Progr
 	key := cacheKey("probe", program, identity(path), identity(p.libs))
 	var got probed
 	if !s.cache.get(key, &got) {
-		got = s.probeFresh(ctx, p, program, path)
-		if ctx.Err() == nil && !isScript(path) {
+		var err error
+		if got, err = s.probeFresh(ctx, p, program, path); err != nil {
+			got.Reason = strings.TrimPrefix(err.Error(), path+": ")
+		}
+		if lasting(err) && !isScript(path) {
 			s.cache.put(key, got)
 		}
 	}
@@ -163,9 +167,15 @@ func (s *scout) probe(ctx context.Context, p place, program, path string) *Progr
 	return &Program{Path: path, Version: got.Version, libs: p.libs, langs: got.Languages}
 }
 
-func (s *scout) probeFresh(ctx context.Context, p place, program, path string) (got probed) {
+// lasting tells outcomes that the same file will have again from those of the
+// moment: a busy machine, a full memory, a library that is missing today.
+func lasting(err error) bool {
+	var e *ExecError
+	return err == nil || errors.As(err, &e) && e.Cause == CauseWrong
+}
+
+func (s *scout) probeFresh(ctx context.Context, p place, program, path string) (got probed, err error) {
 	env := baseEnv(s.cfg, p.libs, p.dir)
-	var err error
 	switch program {
 	case "gtags":
 		got.Version, err = checkVersion(ctx, path, env, []string{"--version"}, gtagsVersion)
@@ -174,10 +184,7 @@ func (s *scout) probeFresh(ctx context.Context, p place, program, path string) (
 	case "ctags":
 		got.Version, got.Languages, err = probeCtags(ctx, path, env)
 	}
-	if err != nil {
-		got.Reason = strings.TrimPrefix(err.Error(), path+": ")
-	}
-	return got
+	return got, err
 }
 
 func (s *scout) note(program, path, version, reason string) {

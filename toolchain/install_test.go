@@ -228,6 +228,13 @@ func TestKilledInstall(t *testing.T) {
 	if old, report := Locate(t.Context(), cfg); old == nil || old.Gtags.Path != set.Gtags.Path {
 		t.Errorf("killed while replacing it: got %+v, want the old set; %s", old, report)
 	}
+	if err := os.Truncate(set.Gtags.Path, 6000); err != nil {
+		t.Fatal(err)
+	}
+	repaired, report, err := Install(t.Context(), cfg, nil)
+	if err != nil || !repaired.complete() || !strings.Contains(report.String(), string(CauseCrash)) {
+		t.Errorf("damaged: got %+v, %v, want a new set and the damage in the report:\n%s", repaired, err, report)
+	}
 }
 
 func TestNoNetworkIsAClearError(t *testing.T) {

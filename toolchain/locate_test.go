@@ -364,3 +364,26 @@ func TestDoctorAndPlan(t *testing.T) {
 		t.Errorf("doctor or plan made %s (%v)", home, err)
 	}
 }
+
+// A program that failed for a passing reason is tried again; one that is another
+// program is not.
+func TestOnlyLastingProbesAreRemembered(t *testing.T) {
+	home, bin := t.TempDir(), t.TempDir()
+	gtags := filepath.Join(bin, "gtags")
+	reason := func() string {
+		t.Helper()
+		_, report := Locate(t.Context(), Config{Home: home, Environ: []string{"PATH=" + bin}})
+		if len(report.Findings) != 1 {
+			t.Fatalf("got findings %+v, want one", report.Findings)
+		}
+		return report.Findings[0].Reason
+	}
+	fake(t, gtags, "* err out of memory\n* exit 1")
+	first := reason()
+	writeTestFile(t, gtags+fakeSuffix, "* out gtags of another kind", 0o644)
+	second := reason()
+	writeTestFile(t, gtags+fakeSuffix, "* out gtags (GNU Global) 6.6.9", 0o644)
+	if third := reason(); first == second || third != second {
+		t.Errorf("got %q, then %q, then %q; want the second kept and the first not", first, second, third)
+	}
+}
