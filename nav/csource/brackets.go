@@ -1,6 +1,9 @@
 package csource
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // matcher pairs the brackets of a token list across conditional arms.
 //
@@ -174,13 +177,20 @@ func (m *matcher) closeBrace(i int32) {
 	if n < 0 {
 		// One brace too many. In the first column it ends a top-level block
 		// that an inner brace seemed to end before.
-		if column0 && m.cur < 0 && m.last >= 0 && m.lastArm == m.arm() && !m.column0(m.toks[m.last].link) {
+		if column0 && m.cur < 0 && m.last >= 0 && m.lastArm == m.arm() && m.brokenOff(m.last) {
 			m.toks[m.last].link, m.toks[i].link = i, m.last
 		}
 		return
 	}
 	m.cur = n
 	m.close(i)
+}
+
+// brokenOff reports whether the block that opens at i ends like an inner one: on
+// another line, and not in the first column.
+func (m *matcher) brokenOff(i int32) bool {
+	end := m.toks[i].link
+	return !m.column0(end) && strings.IndexByte(m.text[m.toks[i].pos:m.toks[end].pos], '\n') >= 0
 }
 
 // endAll ends every open bracket at token i, up to the innermost container such

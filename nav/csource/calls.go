@@ -154,14 +154,14 @@ func (r *callReader) throughGroup(i int32) {
 
 // declares reports whether the asterisk at i belongs to a declared type: a type
 // that begins a statement stands before it.
-func (r *callReader) declares(i int32) bool {
-	for i > 0 && r.toks[i].kind == '*' {
+func (f *File) declares(i int32) bool {
+	for i > 0 && f.toks[i].kind == '*' {
 		i--
 	}
-	for i > 0 && (r.toks[i].kind == kIdent || isTypeKeyword(r.toks[i].kind)) {
+	for i > 0 && (f.toks[i].kind == kIdent && !statementWord(f.word(i)) || isTypeKeyword(f.toks[i].kind)) {
 		i--
 	}
-	switch r.toks[i].kind {
+	switch f.toks[i].kind {
 	case ';', '{', '}':
 		return true
 	}
@@ -187,6 +187,10 @@ func (f *File) isCall(i int32) bool {
 		}
 	case kStruct, kUnion, kEnum, kClass:
 		return false
+	case '*':
+		if f.declares(i - 1) {
+			return false
+		}
 	}
 	if open := f.toks[i+1]; open.kind == '(' && open.link > i+2 && f.toks[i+2].kind == '*' && int(open.link+1) < len(f.toks) && f.toks[open.link+1].kind == '(' {
 		return f.toks[i-1].kind == kArrow || f.toks[i-1].kind == '.' // type (*name)(…)

@@ -74,16 +74,7 @@ func Scan(text []byte, lang Lang) *File {
 // Scan reads one file, at most its first GiB. The result is valid until the
 // next call.
 func (s *Scanner) Scan(text []byte, lang Lang) *File {
-	s.text = withNUL(text[:min(len(text), maxText)])
-	s.lang = lang
-	if lang == Header {
-		s.lang = headerLang(s.text)
-	}
-	s.open, s.guard, s.line = -1, guardState{arm: -1}, 0
-	s.toks, s.arms, s.macros, s.changes = s.toks[:0], s.arms[:0], s.macros[:0], s.changes[:0]
-	s.splitLines()
-	s.lex()
-	s.settleGuard()
+	s.tokens(text, lang)
 	s.symbols = s.symbols[:0]
 	s.match.Scanner, s.parse.Scanner = s, s
 	s.parse.items, s.parse.frames, s.parse.line = s.parse.items[:0], s.parse.frames[:0], 0
@@ -97,6 +88,20 @@ func (s *Scanner) Scan(text []byte, lang Lang) *File {
 	s.nest()
 	s.markDead()
 	return &s.File
+}
+
+// tokens reads the text up to its tokens and directives.
+func (s *Scanner) tokens(text []byte, lang Lang) {
+	s.text = withNUL(text[:min(len(text), maxText)])
+	s.lang = lang
+	if lang == Header {
+		s.lang = headerLang(s.text)
+	}
+	s.open, s.guard, s.line = -1, guardState{arm: -1}, 0
+	s.toks, s.arms, s.macros, s.changes = s.toks[:0], s.arms[:0], s.macros[:0], s.changes[:0]
+	s.splitLines()
+	s.lex()
+	s.settleGuard()
 }
 
 // macroSymbols adds the #defines.

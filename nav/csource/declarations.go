@@ -58,6 +58,7 @@ type frame struct {
 	// ended whether an earlier arm finished the one in items.
 	done  int
 	ended bool
+	apart bool // the arm is no part of the program
 }
 
 // A variant is an unfinished declaration in an earlier arm of a conditional;
@@ -206,12 +207,11 @@ func (l *level) assembler(i int32) int32 {
 
 func (l *level) accessLabel() bool {
 	items := l.own()
-	if len(items) == 0 || len(items) > 2 {
-		return false
-	}
-	switch l.word(items[0]) {
-	case "public", "private", "protected", "signals", "Q_SIGNALS":
-		return true
+	for _, it := range items[max(0, len(items)-2):] {
+		switch l.word(it) {
+		case "public", "private", "protected", "signals", "Q_SIGNALS":
+			return true
+		}
 	}
 	return false
 }
@@ -257,7 +257,7 @@ func (p *parser) angleEnd(i int32) int32 {
 }
 
 func (l *level) pushFrame(i int32) {
-	f := frame{first: i, next: l.toks[i].link, done: l.done}
+	f := frame{first: i, next: l.toks[i].link, done: l.done, apart: l.deadArm(int32(l.toks[i].end))}
 	if items := l.own(); len(items) > 0 {
 		f.items = slices.Clone(items)
 	}
@@ -282,10 +282,10 @@ func (l *level) nextArm(i int32) {
 	if f == nil {
 		return
 	}
-	if items := l.own(); len(items) > len(f.items) && len(l.variants) < maxVariants {
+	if items := l.own(); len(items) > len(f.items) && len(l.variants) < maxVariants && !f.apart {
 		l.variants = append(l.variants, variant{slices.Clone(items), -1})
 	}
-	f.next = l.toks[i].link
+	f.next, f.apart = l.toks[i].link, l.deadArm(int32(l.toks[i].end))
 	f.ended = f.ended || l.done > f.done
 	f.done = l.done
 	l.items = append(l.items[:l.base], f.items...)
@@ -297,6 +297,9 @@ func (l *level) endif(i int32) int32 {
 		return i + 1
 	}
 	resume := f.resume
+	if f.apart {
+		l.items = append(l.items[:l.base], f.items...)
+	}
 	// What the last arm has nothing to add to and another arm finished is
 	// finished: the last arm is an #error.
 	if f.ended && l.done == f.done && len(l.own()) == len(f.items) {

@@ -57,7 +57,7 @@ func (p *parser) declarator(items []int32, first bool) (declarator, bool) {
 			}
 			return p.group(items[:n])
 		case kIdent:
-			if w := p.word(last); p.attributeWord(w) || n > 1 && (p.qualifier(w) || p.looksAnnotation(w)) && !(allCaps(w) && p.capital(items[n-2])) && p.nameable(items[:n-1], first, !allCaps(w)) {
+			if w := p.word(last); p.attributeWord(w) || n > 1 && (p.qualifier(w) || p.looksAnnotation(w)) && !(allCaps(w) && p.capital(items[n-2]) && (!first || p.toks[items[0]].kind == kTypedef)) && p.nameable(items[:n-1], first, !allCaps(w)) {
 				n--
 				continue
 			}
