@@ -193,7 +193,7 @@ func TestDamage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i := range 600 {
+				for i := range 300 {
 					writeFile(t, path, damage(rnd, good, i))
 					total++
 					if wrong := answersWrong(t, dir, want); wrong != "" {
@@ -293,7 +293,7 @@ func TestPanicPasses(t *testing.T) {
 // TestConcurrentClose closes a database under readers: each answer is right, or
 // the database is closed.
 func TestConcurrentClose(t *testing.T) {
-	for range 20 {
+	for range 10 {
 		db, err := Open(writeDB(t, smallDB(shapes[2])))
 		if err != nil {
 			t.Fatal(err)

@@ -22,15 +22,18 @@
 // a [*CorruptError], what is another format a [*FormatError]; both name the file
 // and the offset. A file that shrinks or cannot be read while it is mapped is a
 // CorruptError too. The files carry no checksum, so damage inside the text of a
-// record is noticed only if the record or the order of keys becomes impossible.
+// record is noticed only if the record or the order of keys becomes impossible,
+// unless whoever built them called [WriteSums]: then no damaged page is answered from.
 //
 // DB and Set are safe for concurrent use. The files must not be written while
 // they are mapped (`gtags -i` does that): publish an update as new files.
 //
 // # How it is built
 //
-// From the bottom: mmap.go maps a file; tree.go is the btree container, and all
-// reads of mapped bytes pass its bounds checks; record.go and compress.go decode
-// the text of a record; paths.go holds GPATH in memory; db.go opens the three and
-// turns a fault into an error; set.go answers, walk.go lists names.
+// From the bottom: mmap_unix.go maps a file; tree.go is the btree container, and
+// all reads of mapped bytes pass its checks, with the page sums of sums.go;
+// record.go and compress.go decode the text of a record, and tags.go what a file
+// says of its records; paths.go holds GPATH in memory; db.go opens the three and
+// turns a fault into an error; member.go answers for one database; set.go and
+// walk.go put the answers of several together; verify.go reads everything.
 package gtagsdb

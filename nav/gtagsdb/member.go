@@ -28,13 +28,13 @@ type hit struct {
 }
 
 func (h *hits) add(rank, line int, data []byte) {
-	new := hit{rank: int32(rank), line: int32(line), seq: int32(len(h.list)), size: -1, off: int64(len(h.spilled))}
+	next := hit{rank: int32(rank), line: int32(line), seq: int32(len(h.list)), size: -1, off: int64(len(h.spilled))}
 	if off, mapped := h.tags.offset(data); mapped {
-		new.off, new.size = off, int32(len(data))
+		next.off, next.size = off, int32(len(data))
 	} else {
 		h.spilled = append(h.spilled, data)
 	}
-	h.list = append(h.list, new)
+	h.list = append(h.list, next)
 }
 
 // sort puts the hits in the order of global: by path, by first line, and equal
@@ -103,7 +103,7 @@ func (m *member) shows(t *tags, c *cursor, key []byte) (visible bool, err error)
 }
 
 func (m *member) definitions(c *cursor, name string) ([]Site, error) {
-	key, ok := key(make([]byte, 0, 64), name)
+	key, ok := keyOf(make([]byte, 0, 64), name)
 	if !ok {
 		return nil, nil
 	}
@@ -123,7 +123,7 @@ func (m *member) definitions(c *cursor, name string) ([]Site, error) {
 }
 
 func (m *member) occurrences(name string) ([]FileLines, error) {
-	key, ok := key(make([]byte, 0, 64), name)
+	key, ok := keyOf(make([]byte, 0, 64), name)
 	if !ok {
 		return nil, nil
 	}

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/navtest"
 )
@@ -512,4 +513,55 @@ func compareSpawned(t *testing.T, o *oracle, want answers, s *Set) {
 			checkEqual(t, "global "+flag+" "+name, got, slices.Compact(want), err)
 		}
 	}
+}
+
+// TestIncremental reads databases that `gtags -i` has changed in place: with free
+// pages, holes among the file numbers and an order of leaves unlike any other.
+func TestIncremental(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range edgeCases() {
+		writeFile(t, filepath.Join(root, name), []byte(text))
+	}
+	o := newOracle(t, root)
+	for i := range 700 {
+		name := filepath.Join(root, fmt.Sprintf("edge/many/f%d.c", i))
+		switch {
+		case i%7 == 0:
+			writeFile(t, name, fmt.Appendf(nil, "#define NEW_%d %s\nint f(void) { return many_undef; }\n", i, strings.Repeat("+1", 10*i)))
+			later := time.Now().Add(time.Minute)
+			if err := os.Chtimes(name, later, later); err != nil {
+				t.Fatal(err)
+			}
+		case i < 500:
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.Remove(filepath.Join(root, "edge/overflow.c")); err != nil {
+		t.Fatal(err)
+	}
+	o.run(strings.Join(listFiles(t, root), "\n")+"\n", o.Gtags, "-i", "-f", "-", o.dir)
+	db := openDB(t, o.dir)
+	if err := db.Verify(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if db.defs.free == 0 && db.refs.free == 0 {
+		t.Error("the update left no free page: this test shows nothing")
+	}
+	s := newSet(t, Member{DB: db})
+	want := byName(o.ask("-d", ".*"))
+	for got, err := range s.AllDefinitions("") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := got[0].Name
+		checkEqual(t, "definitions of "+name, got, sites(want[name], false), nil)
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("%d names are missing: %.200v", len(want), want)
+	}
+	files, err := s.Occurrences("many_undef")
+	checkEqual(t, "occurrences of many_undef", flatten("many_undef", files), withoutImages(o.ask("-s", "many_undef")), err)
 }

@@ -60,7 +60,7 @@ func readPaths(t *tree, next string) (*paths, error) {
 			break
 		}
 		name, ok := text(key)
-		if !ok || !confined(name) || len(all) > math.MaxUint32-len(name) {
+		if !ok || !confined(name) || int64(len(all)) > math.MaxUint32-int64(len(name)) {
 			return nil, c.corrupt(pageHeader+2*c.i, "%.200q is not a path within the project", key)
 		}
 		if err := p.number(&c, name); err != nil {

@@ -114,7 +114,7 @@ func (s *Set) Defined(name string) (bool, error) {
 
 // defined uses and moves a cursor for each member.
 func (s *Set) defined(name string, cursors []cursor) (found bool, err error) {
-	key, ok := key(make([]byte, 0, 64), name)
+	key, ok := keyOf(make([]byte, 0, 64), name)
 	for i := 0; ok && i < len(s.members) && !found && err == nil; i++ {
 		m := s.members[i]
 		err = m.view(func() error {
@@ -129,9 +129,9 @@ func (s *Set) defined(name string, cursors []cursor) (found bool, err error) {
 	return found, err
 }
 
-// key makes the database key of a name. Names that gtags never stores have none:
+// keyOf makes the database key of a name. Names that gtags never stores have none:
 // a leading blank marks metadata, and a NUL ends the key.
-func key(buf []byte, name string) ([]byte, bool) {
+func keyOf(buf []byte, name string) ([]byte, bool) {
 	if name == "" || name[0] <= ' ' || strings.IndexByte(name, 0) >= 0 {
 		return nil, false
 	}

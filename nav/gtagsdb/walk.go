@@ -192,7 +192,7 @@ func (w *walk) find(from []byte) ([]byte, error) {
 // FoldedNames lists the names that equal name but for the case of ASCII letters,
 // in byte order.
 func (s *Set) FoldedNames(name string, from Source) ([]string, error) {
-	if _, ok := key(nil, name); !ok {
+	if _, ok := keyOf(nil, name); !ok {
 		return nil, nil
 	}
 	var found []string
