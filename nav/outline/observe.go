@@ -1,0 +1,220 @@
+package outline
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/csource"
+)
+
+// observer learns from one scan after the other what a record needs and
+// csource.File tells by line only: where the conditions change and on which
+// lines the innermost symbol is not the last one that reaches them. It asks at
+// the few lines where an answer can change, and keeps what was answered.
+type observer struct {
+	text    []byte
+	file    *csource.File
+	symbols []csource.Symbol
+	starts  []int // of the lines, in text
+	ends    []int // lines on which symbols end
+	guards  []guard
+	lines   []crossing
+	open    []int // the enclosing symbols of the line that sweep is at
+}
+
+func (o *observer) observe(text []byte, f *csource.File) error {
+	o.text, o.file, o.symbols = text, f, f.Symbols()
+	o.starts = append(o.starts[:0], 0)
+	for i := 0; ; {
+		nl := bytes.IndexByte(text[i:], '\n')
+		if nl < 0 {
+			break
+		}
+		i += nl + 1
+		o.starts = append(o.starts, i)
+	}
+	o.findGuards()
+	return o.findCrossings()
+}
+
+// line returns the text of a line, counted from 1.
+func (o *observer) line(n int) []byte {
+	if n < len(o.starts) {
+		return o.text[o.starts[n-1] : o.starts[n]-1]
+	}
+	return o.text[o.starts[n-1]:]
+}
+
+// findGuards asks for the conditions around each line that may hold a
+// conditional directive. They change on that line, where those of the arm before
+// end, and behind its last one.
+func (o *observer) findGuards() {
+	o.guards = o.guards[:0]
+	dead, conds := false, []string(nil)
+	ask := func(n int) {
+		if n > o.file.Lines() {
+			return
+		}
+		d, c := o.file.Dead(n), o.file.Guards(n)
+		if d != dead || !slices.Equal(c, conds) {
+			o.guards = append(o.guards, guard{n, d, c})
+			dead, conds = d, c
+		}
+	}
+	for n := 1; n <= len(o.starts); n++ {
+		if !maybeConditional(o.line(n)) {
+			continue
+		}
+		ask(n)
+		for comment := false; n < len(o.starts) && o.runsOn(n, &comment); {
+			n++
+			ask(n)
+		}
+		ask(n + 1)
+	}
+}
+
+// maybeConditional reports whether a line may begin a conditional directive. A
+// comment or a spliced newline can stand before the # and behind it.
+func maybeConditional(line []byte) bool {
+	for {
+		i := bytes.IndexByte(line, '#')
+		if i < 0 {
+			return false
+		}
+		line = bytes.TrimLeft(line[i+1:], " \t\v\f\r")
+		if len(line) > 0 && bytes.IndexByte([]byte(`ie/\`), line[0]) >= 0 {
+			return true
+		}
+	}
+}
+
+// runsOn reports whether a directive may go on behind line n: a backslash or a
+// comment carries it over. What looks like a comment in a string only adds
+// questions.
+func (o *observer) runsOn(n int, comment *bool) bool {
+	line := bytes.TrimSuffix(o.line(n), []byte("\r"))
+	for {
+		mark := "/*"
+		if *comment {
+			mark = "*/"
+		}
+		i := bytes.Index(line, []byte(mark))
+		if i < 0 {
+			break
+		}
+		line, *comment = line[i+2:], !*comment
+	}
+	return *comment || bytes.HasSuffix(line, []byte(`\`))
+}
+
+// maxColumns is how much of a line is asked for; text further right counts as
+// what stands at that column. Only generated one-line files have such lines.
+const maxColumns = 1000
+
+// findCrossings looks at each line on which a symbol begins or ends.
+func (o *observer) findCrossings() error {
+	o.lines, o.open, o.ends = o.lines[:0], o.open[:0], o.ends[:0]
+	for i := range o.symbols {
+		if s := &o.symbols[i]; s.End > s.Start && encloses(s.Kind, s.Local) {
+			o.ends = append(o.ends, s.End)
+		}
+	}
+	slices.Sort(o.ends)
+	ends := o.ends
+	for i := 0; i < len(o.symbols) || len(ends) > 0; {
+		line := 0
+		if i < len(o.symbols) {
+			line = o.symbols[i].Start
+		}
+		if len(ends) > 0 && (i == len(o.symbols) || ends[0] < line) {
+			line = ends[0]
+		}
+		meet := 0
+		for ; len(ends) > 0 && ends[0] == line; ends = ends[1:] {
+			meet++
+		}
+		macro := false
+		for ; i < len(o.symbols) && o.symbols[i].Start == line; i++ {
+			if s := &o.symbols[i]; encloses(s.Kind, s.Local) {
+				o.open = append(o.open, i)
+				macro = s.Kind == csource.Macro && s.End == line
+				meet++
+			}
+		}
+		for len(o.open) > 0 && o.symbols[o.open[len(o.open)-1]].End < line {
+			o.open = o.open[:len(o.open)-1]
+		}
+		if meet == 0 || meet == 1 && macro && o.startsWithHash(line) {
+			continue
+		}
+		if err := o.crossing(line, meet); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startsWithHash is true for the line of a directive. No other symbol reaches
+// into it.
+func (o *observer) startsWithHash(line int) bool {
+	text := bytes.TrimLeft(o.line(line), " \t")
+	return len(text) > 0 && text[0] == '#'
+}
+
+// crossing keeps the answers for a line where meet symbols begin or end, unless
+// the innermost symbol that reaches the line is the answer for all of it.
+func (o *observer) crossing(line, meet int) error {
+	if line < 1 || line > len(o.starts) {
+		return errOrder
+	}
+	text := bytes.TrimRight(o.line(line), " \t\r")
+	width := min(len(text), maxColumns)
+	whole := o.find(len(o.open)-1, line, 0)
+	if meet == 1 && whole == len(o.open)-1 && o.find(whole, line, width) == whole {
+		return nil
+	}
+	c := crossing{line: line, symbol: o.index(whole)}
+	at := 0 // where the answer for the column before is in o.open
+	last := -1
+	for col := 1; col <= width; col++ {
+		at = o.find(at, line, col)
+		if symbol := o.index(at); symbol != last {
+			c.steps = append(c.steps, step{col, symbol})
+			last = symbol
+		}
+	}
+	o.lines = append(o.lines, c)
+	return nil
+}
+
+// find returns the place in o.open of the symbol that encloses a line, or a
+// column of it other than 0; -1 for none. It looks around place near first.
+func (o *observer) find(near, line, col int) int {
+	var s csource.Symbol
+	var ok bool
+	if col == 0 {
+		s, ok = o.file.Enclosing(line)
+	} else {
+		s, ok = o.file.EnclosingAt(line, col)
+	}
+	if !ok {
+		return -1
+	}
+	for d := 0; d <= len(o.open); d++ {
+		if k := near + d; k >= 0 && k < len(o.open) && o.symbols[o.open[k]] == s {
+			return k
+		}
+		if k := near - d; k >= 0 && k < len(o.open) && o.symbols[o.open[k]] == s {
+			return k
+		}
+	}
+	return -1
+}
+
+func (o *observer) index(place int) int {
+	if place < 0 {
+		return -1
+	}
+	return o.open[place]
+}
