@@ -23,7 +23,7 @@ type installing struct {
 func startInstall(t *testing.T, exe, home, how string, as *syscall.Credential) *installing {
 	t.Helper()
 	p := &installing{}
-	environ := append(bareEnviron(t, home), envInstall+"="+how)
+	environ := append(fromRepository(t, home), envInstall+"="+how)
 	err := startRetrying(t.Context(), func() error {
 		p.cmd = exec.Command(exe)
 		p.cmd.Env, p.cmd.Dir = environ, "/"
@@ -193,7 +193,7 @@ func TestTenProcessesEndInOneInstall(t *testing.T) {
 func TestKilledInstall(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	cfg := Config{Helper: helper(t), Environ: bareEnviron(t, home)}.mustComplete(t)
+	cfg := Config{Helper: helper(t), Environ: fromRepository(t, home)}.mustComplete(t)
 	killAt := func(step, how string) {
 		t.Helper()
 		began := time.Now()
@@ -211,7 +211,7 @@ func TestKilledInstall(t *testing.T) {
 		p.cmd.Process.Kill()
 		p.cmd.Wait()
 	}
-	for _, step := range []string{"asking", "downloading", "proving"} {
+	for _, step := range []string{"package lists", "asking", "downloading", "unpacking", "proving"} {
 		killAt(step, "yes")
 		if set, _ := Locate(t.Context(), cfg); set != nil {
 			t.Fatalf("killed while %s: got a set %+v", step, set)

@@ -44,8 +44,10 @@ func TestMain(m *testing.M) {
 		os.Exit(playInstall())
 	}
 	code := m.Run()
-	if shared.home != "" {
-		os.RemoveAll(shared.home)
+	for _, dir := range []string{shared.home, packages.dir} {
+		if dir != "" {
+			os.RemoveAll(dir)
+		}
 	}
 	os.Exit(code)
 }
