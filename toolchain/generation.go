@@ -40,12 +40,13 @@ func (c Config) current() (string, error) {
 }
 
 // publish moves a proved staging folder among the generations and makes it the
-// present one. A generation that exists already is never touched: servers run
-// from it. So a kill at any moment leaves the old generation or the new.
-func (c Config) publish(staged, id string) (root string, err error) {
+// present one; undo makes the one before present again. A generation that
+// exists already is never touched: servers run from it. So a kill at any moment
+// leaves the old generation or the new.
+func (c Config) publish(staged, id string) (root string, undo func() error, err error) {
 	dir := filepath.Join(c.Home, generationsDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	name := id
 	for n := 2; ; n++ {
@@ -55,14 +56,24 @@ func (c Config) publish(staged, id string) (root string, err error) {
 		}
 		name = fmt.Sprintf("%s.%d", id, n)
 	}
+	before, _ := os.Readlink(filepath.Join(c.Home, currentName))
 	if err := os.Rename(staged, root); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	tmp := filepath.Join(c.Home, stagingDir, "current-"+name)
-	if err := os.Symlink(filepath.Join(generationsDir, name), tmp); err != nil {
-		return "", err
+	return root, func() error { return c.point(before) }, c.point(filepath.Join(generationsDir, name))
+}
+
+// point makes target the present generation; an empty one means none.
+func (c Config) point(target string) error {
+	link := filepath.Join(c.Home, currentName)
+	if target == "" {
+		return os.Remove(link)
 	}
-	return root, os.Rename(tmp, filepath.Join(c.Home, currentName))
+	tmp := filepath.Join(c.Home, stagingDir, currentName)
+	if err := os.Symlink(target, tmp); err != nil {
+		return err
+	}
+	return os.Rename(tmp, link)
 }
 
 // stage makes an empty folder for an install. Only the holder of the lock may.

@@ -143,46 +143,52 @@ func (c Config) installLocked(ctx context.Context, began time.Time, progress fun
 	}
 	defer c.sweep() //nolint:errcheck // the next install sweeps again
 	state := &installState{PID: os.Getpid(), Started: time.Now()}
+	set, err := c.climbAll(ctx, fallback, &report, func(step Step) {
+		state.Step = step
+		state.write(c.Home, c.Log)
+		progress(step)
+	})
+	if err != nil {
+		return fallback, report, err
+	}
+	state.Finished = time.Now()
+	if set == nil {
+		report.Hint = c.hint()
+		state.Failed = &report
+		err = &InstallError{report}
+	}
+	state.write(c.Home, c.Log)
+	return set, report, err
+}
+
+// climbAll climbs until a rung gives a complete toolchain, and returns that, else
+// the fallback, else the first incomplete one. An error means that ctx has ended.
+func (c Config) climbAll(ctx context.Context, fallback *Set, report *Report, progress func(Step)) (*Set, error) {
 	for _, rung := range ladder() {
 		if c.Rung != "" && c.Rung != rung.rung {
 			continue
 		}
-		set, err := c.climb(ctx, rung, func(text string) {
-			step := Step{Rung: rung.rung, Text: text, At: time.Now()}
-			state.Step = step
-			state.write(c.Home, c.Log)
-			progress(step)
-		})
+		step := func(text string) { progress(Step{Rung: rung.rung, Text: text, At: time.Now()}) }
+		set, err := c.climb(ctx, rung, fallback != nil, step)
 		if ctx.Err() != nil {
-			return fallback, report, fmt.Errorf("install interrupted: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("install interrupted: %w", context.Cause(ctx))
 		}
 		if err != nil {
 			report.rung(rung.rung, false, "%v", err)
 			continue
 		}
 		report.rung(rung.rung, true, "%s", set.describe())
-		if set.complete() || fallback == nil {
-			fallback = set
-		}
-		if set.complete() {
+		if fallback = set; set.complete() {
 			break
 		}
 	}
-	state.Finished = time.Now()
-	if fallback == nil {
-		report.Hint = c.hint()
-		state.Failed = &report
-	}
-	state.write(c.Home, c.Log)
-	if fallback == nil {
-		return nil, report, &InstallError{report}
-	}
-	return fallback, report, nil
+	return fallback, nil
 }
 
 // climb runs one rung in its staging folder, proves the result there, publishes
-// it and proves it once more at its place.
-func (c Config) climb(ctx context.Context, rung installer, step func(string)) (*Set, error) {
+// it and proves it once more at its place. An incomplete toolchain is not
+// published over another.
+func (c Config) climb(ctx context.Context, rung installer, haveOther bool, step func(string)) (*Set, error) {
 	staged, err := c.stage(rung.rung)
 	if err != nil {
 		return nil, err
@@ -192,17 +198,24 @@ func (c Config) climb(ctx context.Context, rung installer, step func(string)) (*
 		return nil, err
 	}
 	step("proving the programs by running them")
-	if _, err := c.proveTree(ctx, staged, rung.rung); err != nil {
+	set, err := c.proveTree(ctx, staged, rung.rung)
+	if err != nil {
 		return nil, err
+	}
+	if !set.complete() && (haveOther || c.Force) {
+		return nil, fmt.Errorf("not published, since it is lacking: %s", strings.Join(set.Missing, "; "))
 	}
 	if err := syncTree(staged); err != nil {
 		return nil, err
 	}
-	root, err := c.publish(staged, id)
+	root, undo, err := c.publish(staged, id)
 	if err != nil {
 		return nil, fmt.Errorf("publishing: %w", err)
 	}
-	return c.proveTree(ctx, root, rung.rung)
+	if set, err = c.proveTree(ctx, root, rung.rung); err != nil {
+		return nil, errors.Join(err, undo())
+	}
+	return set, nil
 }
 
 // proveTree looks at a folder of the layout of a generation.

@@ -104,10 +104,10 @@ func TestLocateSystem(t *testing.T) {
 			wrapped(t, bin)
 			wrappedCtags(t, filepath.Join(bin, "ctags-universal"))
 		}, nil, LabelNative, "languages beyond the native ones: functional proof with label native-ctags"},
-		{"without a helper", func(t *testing.T, home, bin string) {
+		{"no helper wanted", func(t *testing.T, home, bin string) {
 			wrapped(t, bin)
 			wrappedCtags(t, filepath.Join(bin, "ctags"))
-		}, func(c *Config) { c.Helper = "" }, LabelNative, "no parser helper was named"},
+		}, func(c *Config) { c.Helper = "" }, LabelNative, ""},
 		{"with a helper that is something else", func(t *testing.T, home, bin string) {
 			wrapped(t, bin)
 			wrappedCtags(t, filepath.Join(bin, "ctags"))
@@ -224,15 +224,17 @@ func TestIdentityChangesWithTheFile(t *testing.T) {
 func TestPublishNeverReplaces(t *testing.T) {
 	c := Config{Home: t.TempDir()}.mustComplete(t)
 	var roots []string
+	var undoLast func() error
 	for range 2 {
 		staged, err := c.stage("test")
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, err := c.publish(staged, "1.0-abc")
+		root, undo, err := c.publish(staged, "1.0-abc")
 		if err != nil {
 			t.Fatal(err)
 		}
+		undoLast = undo
 		if now, err := c.current(); err != nil || now != root {
 			t.Errorf("current is %q, %v, want %q", now, err, root)
 		}
@@ -243,6 +245,12 @@ func TestPublishNeverReplaces(t *testing.T) {
 	}
 	if _, err := os.Stat(roots[0]); err != nil {
 		t.Errorf("the first generation is gone: %v", err)
+	}
+	if err := undoLast(); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := c.current(); err != nil || now != roots[0] {
+		t.Errorf("after undo current is %q, %v, want %q", now, err, roots[0])
 	}
 	link := filepath.Join(c.Home, currentName)
 	if err := os.Remove(link); err != nil {

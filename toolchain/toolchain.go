@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -174,13 +173,11 @@ func (s *scout) assemble(ctx context.Context, p place, gtags, global *Program) (
 	pt := parts{gtags: gtags, global: global, label: LabelNative}
 	var missing []string
 	pt.ctags = s.findCtags(ctx, p)
-	wantCtags := !s.cfg.NoCtags
-	if wantCtags && pt.ctags == nil {
+	if pt.ctags == nil && !s.cfg.NoCtags {
 		missing = append(missing, "Universal Ctags (no kinds, signatures or extents; native languages only): "+s.report.whyNoCtags())
 	}
-	wantPlugin := pt.ctags != nil && s.cfg.Label != LabelNative
 	var langs []language
-	if wantPlugin {
+	if pt.ctags != nil && s.cfg.Helper != "" && s.cfg.Label != LabelNative {
 		langs = chooseLanguages(pt.ctags.langs)
 		if err := s.addHelper(ctx, &pt); err != nil {
 			missing = append(missing, fmt.Sprintf("languages beyond the native ones: %v", err))
@@ -239,9 +236,6 @@ func (r *Report) whyNoCtags() string {
 
 // addHelper publishes the helper and finds GNU Global's plugin folders.
 func (s *scout) addHelper(ctx context.Context, pt *parts) error {
-	if s.cfg.Helper == "" {
-		return errors.New("no parser helper was named")
-	}
 	var err error
 	if pt.helper, err = publishHelper(ctx, s.cfg.Home, s.cfg.Helper); err != nil {
 		return err
