@@ -78,12 +78,14 @@ func (p *parser) follows(i int32, w string) bool {
 
 func (p *parser) asmMacro(i int32) {
 	s := p.symbol(Macro, i+2, i, i+2, context{})
-	for j := i + 3; j+1 < int32(len(p.toks)); j++ {
+	for j := max(i+3, p.noEndm); j+1 < int32(len(p.toks)); j++ {
 		if p.toks[j].kind == '.' && p.follows(j, "endm") {
 			s.to = p.toks[j+1].end
-			break
+			p.emit(s)
+			return
 		}
 	}
+	p.noEndm = int32(len(p.toks))
 	p.emit(s)
 }
 

@@ -215,7 +215,7 @@ func (r *callReader) kindOf(i int32) CallKind {
 
 func (r *callReader) add(i int32, kind CallKind) {
 	c := Call{Name: r.word(i), Kind: kind}
-	for k := i; k >= 2 && r.toks[k-1].kind == kColons && r.toks[k-2].kind == kIdent; k -= 2 {
+	for k := i; k >= 2 && i-k < maxNesting && r.toks[k-1].kind == kColons && r.toks[k-2].kind == kIdent; k -= 2 {
 		c.Scope = join(r.word(k-2), c.Scope)
 	}
 	pos := r.toks[i].pos

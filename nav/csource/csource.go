@@ -78,6 +78,7 @@ func (s *Scanner) Scan(text []byte, lang Lang) *File {
 	s.symbols = s.symbols[:0]
 	s.match.Scanner, s.parse.Scanner = s, s
 	s.parse.items, s.parse.frames, s.parse.line = s.parse.items[:0], s.parse.frames[:0], 0
+	s.parse.noEndm = 0
 	if s.lang == Assembly {
 		s.parse.assembly()
 	} else {

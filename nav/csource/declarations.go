@@ -13,7 +13,8 @@ type parser struct {
 	// one item, its opening bracket.
 	items  []int32
 	frames []frame
-	line   int // where lineNear last was
+	noEndm int32 // no .endm stands before this token
+	line   int   // where lineNear last was
 }
 
 // context is where declarations stand.
@@ -190,12 +191,13 @@ func (l *level) skipAssembly(i int32) int32 {
 // assembler skips an assembler directive in a header that C and assembly share:
 // a line, or all of a .macro.
 func (l *level) assembler(i int32) int32 {
-	if i+1 < l.end && l.word(i+1) == "macro" {
+	if i+1 < l.end && l.word(i+1) == "macro" && i >= l.noEndm {
 		for j := i + 2; j < l.end; j++ {
 			if l.toks[j].kind == '.' && j+1 < l.end && l.word(j+1) == "endm" {
 				return j + 2
 			}
 		}
+		l.noEndm = l.end
 	}
 	for i++; i < l.end && l.toks[i].kind < kIf; i++ {
 		if newline, _ := l.newline(i-1, i); newline {

@@ -80,7 +80,10 @@ func (p *parser) groupText(open int32) string {
 
 // declared fills in what a declarator says: its name with the class it is
 // qualified by, its parameters and its type.
-func (p *parser) declared(s *Symbol, d declarator, items, base []int32) {
+//
+// base are the items of the type when it is shared with an earlier declarator,
+// and lo is where this one begins behind it.
+func (p *parser) declared(s *Symbol, d declarator, items, base []int32, lo int) {
 	if d.to > 0 {
 		s.Name = strings.Join(strings.Fields(p.text[d.from:d.to]), " ")
 		s.name = d.from
@@ -96,7 +99,7 @@ func (p *parser) declared(s *Symbol, d declarator, items, base []int32) {
 		base = items[:at]
 	}
 	s.Type = p.typeText(base)
-	for _, it := range items[:at][min(len(base), at):] {
+	for _, it := range items[min(max(len(base), lo), at):at] {
 		if p.toks[it].kind == '*' {
 			s.Type += "*"
 		}
@@ -106,9 +109,9 @@ func (p *parser) declared(s *Symbol, d declarator, items, base []int32) {
 // qualifiers returns the scope in front of the name at items[at], A::B of
 // A::B::f, and the index where it begins.
 func (p *parser) qualifiers(items []int32, at int) (string, int) {
-	var names []string
+	scope := ""
 	k := at
-	for k >= 2 && p.toks[items[k-1]].kind == kColons {
+	for k >= 2 && at-k < maxNesting && p.toks[items[k-1]].kind == kColons {
 		j := k - 2
 		if p.toks[items[j]].kind == '<' || p.toks[items[j]].kind == '>' {
 			for j > 0 && p.toks[items[j]].kind != kIdent {
@@ -118,10 +121,10 @@ func (p *parser) qualifiers(items []int32, at int) (string, int) {
 		if p.toks[items[j]].kind != kIdent {
 			break
 		}
-		names = append([]string{p.word(items[j])}, names...)
+		scope = join(p.word(items[j]), scope)
 		k = j
 	}
-	return strings.Join(names, "::"), k
+	return scope, k
 }
 
 // typeText is the text of the type in items, without storage classes and
@@ -345,7 +348,7 @@ func (d *declaration) piece(items []int32, lo, hi, typeEnd int) {
 	case d.extern && !assigned:
 		s.Kind = Extern
 	}
-	d.declared(&s, decl, items, d.base)
+	d.declared(&s, decl, items, d.base, lo)
 	if d.base == nil {
 		if d.base = items[:decl.at]; typeEnd > 0 {
 			d.base = items[:typeEnd]
@@ -414,7 +417,7 @@ func (p *parser) function(items []int32, open, end int32, c context) {
 	if d.shape == expanded || !p.callee(items, d, 0, true, c.class) && (allCaps(name) || !p.parameters(d.params) && !p.names(d.params)) {
 		s.Kind = Invocation
 	}
-	p.declared(&s, d, items, nil)
+	p.declared(&s, d, items, nil, 0)
 	p.emit(s)
 }
 
