@@ -52,7 +52,9 @@ type Options struct {
 	Table io.Writer
 }
 
-func (o Options) withDefaults() Options {
+// prepared fills in the defaults and makes the folders. Compilers run in other
+// folders, so every path becomes absolute.
+func (o Options) prepared() (Options, error) {
 	if o.Out == "" {
 		o.Out = filepath.Join("build-global", "dist")
 	}
@@ -65,42 +67,34 @@ func (o Options) withDefaults() Options {
 	if o.Table == nil {
 		o.Table = io.Discard
 	}
-	return o
-}
-
-// Build makes the archives, and beside them manifest.json, SHA256SUMS and the
-// sources. An archive that fails a check is not left in the output folder.
-func Build(ctx context.Context, o Options) error {
-	o = o.withDefaults()
-	var err error
-	if len(o.Platforms) == 0 {
-		if o.Platforms, err = Select("", o.CC != ""); err != nil {
-			return err
-		}
-	}
-	// Compilers run in other folders, so every path has to be absolute.
 	for _, p := range []*string{&o.Out, &o.Cache, &o.Sources, &o.ZigPackage} {
 		if *p == "" {
 			continue
 		}
+		var err error
 		if *p, err = filepath.Abs(*p); err != nil {
-			return err
+			return o, err
 		}
 	}
-	for _, dir := range []string{o.Cache, o.Out} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
-	}
-	found, err := collect(ctx, o)
+	return o, errors.Join(os.MkdirAll(o.Cache, 0o755), os.MkdirAll(o.Out, 0o755))
+}
+
+// Build makes the archives, and beside them manifest.json, SHA256SUMS and the
+// sources. An archive that fails a check is not put into the output folder.
+func Build(ctx context.Context, o Options) error {
+	b, err := newBuilder(ctx, o)
 	if err != nil {
 		return err
 	}
-	b := &builder{Options: o, found: found, work: Workplace{filepath.Join(o.Cache, "work"), o.Jobs}}
+	if len(b.Platforms) == 0 {
+		if b.Platforms, err = Select("", b.CC != ""); err != nil {
+			return err
+		}
+	}
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	for _, p := range o.Platforms {
+	for _, p := range b.Platforms {
 		if err := b.platform(ctx, p); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
@@ -108,11 +102,37 @@ func Build(ctx context.Context, o Options) error {
 	return b.publish()
 }
 
+// CompileHere makes only the three programs, with the system's compiler o.CC, and
+// puts them into o.Out: what an installation without a prebuilt set needs. They
+// are as good as this machine's C library, so no ceiling is checked.
+func CompileHere(ctx context.Context, o Options) error {
+	if o.CC == "" {
+		return errors.New("no C compiler is named")
+	}
+	b, err := newBuilder(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := b.prepare(ctx); err != nil {
+		return err
+	}
+	return b.work.Compile(ctx, systemCompiler(b.CC), "here", b.Out)
+}
+
 type builder struct {
 	Options
 	found map[string]Found
 	zig   string // the compiler's folder; empty with CC
 	work  Workplace
+}
+
+func newBuilder(ctx context.Context, o Options) (*builder, error) {
+	o, err := o.prepared()
+	if err != nil {
+		return nil, err
+	}
+	found, err := collect(ctx, o)
+	return &builder{Options: o, found: found, work: Workplace{filepath.Join(o.Cache, "work"), o.Jobs}}, err
 }
 
 func (b *builder) prepare(ctx context.Context) error {

@@ -128,7 +128,10 @@ func (w Workplace) ctagsUnits() ([]unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, "gnulib/regex.c", "gnulib/malloc/dynarray_resize.c")
+	files = append(files, "gnulib/regex.c")
+	for _, part := range []string{"at_failure", "emplace_enlarge", "finalize", "resize"} {
+		files = append(files, "gnulib/malloc/dynarray_"+part+".c")
+	}
 	for _, g := range generated {
 		files = append(files, "../../gen/peg/"+g+".c")
 	}

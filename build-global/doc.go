@@ -16,6 +16,8 @@
 //	archive   sorted, dated 1980, owned by nobody: equal input, equal bytes
 //	proof     the archive is unpacked and indexes a sample, where it can run (Prove)
 //
+// CompileHere stops after compiling: an installation from source.
+//
 // What differs from upstream is only what c/ holds: which answers configure would
 // have found, and linked-parsers.c, a table in place of libltdl. gtags therefore
 // has its plug-in parser inside, needs no file beside itself and knows no path of

@@ -93,7 +93,7 @@ func systemCompiler(cc string) Compiler {
 	if runtime.GOOS == "darwin" {
 		c.Link = []string{"-liconv"}
 	} else {
-		c.Link = []string{"-s", "-Wl,--build-id=none"}
+		c.Link = []string{"-s"}
 	}
 	return c
 }

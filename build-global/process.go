@@ -33,7 +33,7 @@ func runOutput(ctx context.Context, argv []string, edit func(*exec.Cmd)) (string
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return stdout.String(), fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, strings.TrimSpace(stderr.String()))
+		return stdout.String(), fmt.Errorf("%.300s: %w\n%s", strings.Join(argv, " "), err, strings.TrimSpace(stderr.String()))
 	}
 	return stdout.String(), nil
 }

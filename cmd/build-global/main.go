@@ -21,6 +21,7 @@ import (
 
 const usage = `Usage:
   build-global [build] [flags]            make the archives
+  build-global here -cc CC -out FOLDER    the three programs alone, for this machine
   build-global check PLATFORM FILE…       the ceiling check alone, on ELF files
   build-global prove [flags] ARCHIVE…     the proof alone: unpack, index, query
   build-global sources                    the pinned sources
@@ -78,6 +79,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		return buildglobal.Build(ctx, o)
+	case "here":
+		return buildglobal.CompileHere(ctx, o)
 	case "check":
 		return check(flags.Args(), stdout)
 	case "prove":
