@@ -21,7 +21,9 @@ func TestMain(m *testing.M) {
 	if real := os.Getenv("INDEX_TEST_GTAGS"); real != "" {
 		playGtags(real)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	removeBenchClone()
+	os.Exit(code)
 }
 
 func playGtags(real string) {

@@ -218,7 +218,7 @@ func (x *Index) refuse() error {
 	}
 	for _, dir := range []string{"/", home} {
 		if x.root == dir {
-			return fmt.Errorf("%s is not indexed without being asked to explicitly: choose a project below it, or set allow_any_root", dir)
+			return fmt.Errorf("%s is not indexed without being asked to explicitly: choose a project below it, or use --allow-any-root (allow_any_root in a config file)", dir)
 		}
 	}
 	return nil

@@ -46,6 +46,10 @@ func encodeTable(entries []entry) []byte {
 		b = binary.AppendUvarint(b, e.hash)
 		prev = e
 	}
+	return sealTable(b)
+}
+
+func sealTable(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
