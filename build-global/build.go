@@ -22,8 +22,8 @@ type Options struct {
 	// Out is the output folder. Empty: build-global/dist.
 	Out string
 
-	// Cache keeps sources, the compiler and work in progress. Empty:
-	// .cache/build-global.
+	// Cache keeps sources, the compiler and work in progress, for one run at a
+	// time. Empty: .cache/build-global.
 	Cache string
 
 	// Sources is a folder with the source archives, under any names; nothing is
@@ -61,6 +61,7 @@ func (o Options) prepared() (Options, error) {
 	if o.Cache == "" {
 		o.Cache = filepath.Join(".cache", "build-global")
 	}
+	o.CC = strings.TrimSpace(o.CC)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
