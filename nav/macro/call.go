@@ -23,7 +23,7 @@ func arguments(s string) (args []string) {
 	var arg strings.Builder
 	depth := 0
 	for i := 0; i < len(s); {
-		n := unit(s[i:])
+		n := literalLength(s[i:])
 		piece := s[i : i+n]
 		i += n
 		switch {
@@ -48,9 +48,9 @@ func arguments(s string) (args []string) {
 	return args
 }
 
-// unit is the length of a comment, a string or a character constant, else of one
-// byte.
-func unit(s string) int {
+// literalLength is the length of a comment, a string or a character constant, else
+// of one byte.
+func literalLength(s string) int {
 	switch {
 	case strings.HasPrefix(s, "//"):
 		if end := strings.IndexByte(s, '\n'); end >= 0 {

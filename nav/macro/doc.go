@@ -13,6 +13,8 @@
 //     which decides whether such a mention is a call that mints the wanted name.
 //
 // So: candidates, look each argument up, ParseCall on the source line, Minted.
+// A Weak name is a guess from the macro's name (DEFINE_X(a) makes a); MintedBy reads
+// the macro's own #define and knows, also for the wrappers that every subsystem has.
 // Whether a call inside a function body makes a local variable, and one inside a
 // struct a member, is not visible from the call: the caller knows where it stands.
 //

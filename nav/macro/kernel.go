@@ -39,7 +39,7 @@ var kernel = []Family{
 	{Label: "DECLARE_EVENT_CLASS", Macros: []string{"DECLARE_EVENT_CLASS_NOP"}},
 	{Label: "DECLARE_TRACE", Macros: []string{"DECLARE_TRACE", "DECLARE_TRACE_CONDITION", "DECLARE_TRACE_WRITABLE", "DECLARE_TRACE_EVENT", "DECLARE_TRACE_SYSCALL"},
 		Names: join(tracepoint, []string{"__bpf_trace_{1}", "__bpf_trace_tp_map_{1}", "btf_trace_{1}"})},
-	{Label: "DEFINE_TRACE", Macros: []string{"DEFINE_TRACE", "DEFINE_TRACE_FN", "DEFINE_TRACE_SYSCALL"}, Names: []string{"__tracepoint_{1}", "__traceiter_{1}", "__tpstrtab_{1}", "__SCK__tp_func_{1}", "__SCT__tp_func_{1}"}},
+	{Label: "DEFINE_TRACE", Macros: []string{"DEFINE_TRACE", "DEFINE_TRACE_FN", "DEFINE_TRACE_SYSCALL"}, Names: []string{"__tracepoint_{1}", "__traceiter_{1}", "__tpstrtab_{1}", "tp_func_{1}", "__SCK__tp_func_{1}", "__SCT__tp_func_{1}"}},
 	{Label: "DECLARE_TRACEPOINT", Macros: []string{"DECLARE_TRACEPOINT"}, Role: Declare, Names: []string{"__tracepoint_{1}"}},
 	{Label: "TRACE_CUSTOM_EVENT", Macros: []string{"TRACE_CUSTOM_EVENT"}, Names: join(customEvent, customClass)},
 	{Label: "TRACE_CUSTOM_EVENT", Macros: []string{"DEFINE_CUSTOM_EVENT"}, Names: second(customEvent)},
@@ -78,12 +78,14 @@ var kernel = []Family{
 
 	// include/linux/list.h, notifier.h, radix-tree.h, rbtree_augmented.h, interval_tree_generic.h
 	{Label: "LIST_HEAD", Macros: []string{"LIST_HEAD", "HLIST_HEAD", "LLIST_HEAD", "HLIST_NULLS_HEAD", "PLIST_HEAD"}, Names: []string{"{1}"}},
-	{Label: "NOTIFIER_HEAD", Macros: []string{"ATOMIC_NOTIFIER_HEAD", "BLOCKING_NOTIFIER_HEAD", "RAW_NOTIFIER_HEAD", "SRCU_NOTIFIER_HEAD", "SRCU_NOTIFIER_HEAD_STATIC"}, Names: []string{"{1}"}},
+	{Label: "NOTIFIER_HEAD", Macros: []string{"ATOMIC_NOTIFIER_HEAD", "BLOCKING_NOTIFIER_HEAD", "RAW_NOTIFIER_HEAD"}, Names: []string{"{1}"}},
+	{Label: "NOTIFIER_HEAD", Macros: []string{"SRCU_NOTIFIER_HEAD", "SRCU_NOTIFIER_HEAD_STATIC"}, Names: []string{"{1}", "{1}_head_srcu_data"}},
 	{Label: "RADIX_TREE", Macros: []string{"RADIX_TREE"}, Names: []string{"{1}"}},
 	{Label: "RB_DECLARE_CALLBACKS", Macros: []string{"RB_DECLARE_CALLBACKS"}, Names: []string{"{2}", "{2}_propagate", "{2}_copy", "{2}_rotate"}},
 	{Label: "RB_DECLARE_CALLBACKS", Macros: []string{"RB_DECLARE_CALLBACKS_MAX"}, Names: []string{"{2}", "{2}_propagate", "{2}_copy", "{2}_rotate", "{2}_compute_max"}},
 	{Label: "INTERVAL_TREE_DEFINE", Macros: []string{"INTERVAL_TREE_DEFINE"}, Names: []string{
-		"{8}_insert", "{8}_remove", "{8}_subtree_search", "{8}_iter_first", "{8}_iter_next", "{8}_augment"}},
+		"{8}_insert", "{8}_remove", "{8}_subtree_search", "{8}_iter_first", "{8}_iter_next",
+		"{8}_augment", "{8}_augment_propagate", "{8}_augment_copy", "{8}_augment_rotate", "{8}_augment_compute_max"}},
 	{Label: "DEFINE_RB_FUNCS", Macros: []string{"DEFINE_RB_FUNCS", "DEFINE_RB_FUNCS2"}, Names: []string{"__insert_{1}", "insert_{1}", "erase_{1}", "lookup_{1}", "__lookup_{1}_key"}},
 	{Label: "DEFINE_RB_FUNCS", Macros: []string{"DEFINE_RB_INSDEL_FUNCS", "DEFINE_RB_INSDEL_FUNCS2"}, Names: []string{"__insert_{1}", "insert_{1}", "erase_{1}"}},
 	{Label: "DEFINE_RB_FUNCS", Macros: []string{"DEFINE_RB_LOOKUP_FUNC", "DEFINE_RB_LOOKUP_FUNC2"}, Names: []string{"lookup_{1}", "__lookup_{1}_key"}},
@@ -110,7 +112,7 @@ var kernel = []Family{
 
 	// arch/x86/include/asm/idtentry.h
 	{Label: "DEFINE_IDTENTRY", Macros: []string{"DEFINE_IDTENTRY", "DEFINE_IDTENTRY_ERRORCODE", "DEFINE_IDTENTRY_IRQ"}, Names: []string{"{1}", "__{1}"}},
-	{Label: "DEFINE_IDTENTRY", Macros: []string{"DEFINE_IDTENTRY_SYSVEC", "DEFINE_IDTENTRY_SYSVEC_SIMPLE"}, Names: []string{"{1}", "__{1}", "instr_{1}"}},
+	{Label: "DEFINE_IDTENTRY", Macros: []string{"DEFINE_IDTENTRY_SYSVEC", "DEFINE_IDTENTRY_SYSVEC_SIMPLE"}, Names: []string{"{1}", "__{1}", "instr_{1}", "fred_{1}"}},
 	{Label: "DEFINE_IDTENTRY", Macros: []string{"DEFINE_IDTENTRY_RAW", "DEFINE_IDTENTRY_RAW_ERRORCODE", "DEFINE_IDTENTRY_DF", "DEFINE_IDTENTRY_IST", "DEFINE_IDTENTRY_MCE", "DEFINE_IDTENTRY_DEBUG"}, Names: []string{"{1}"}},
 	{Label: "DEFINE_IDTENTRY", Macros: []string{"DEFINE_IDTENTRY_NOIST", "DEFINE_IDTENTRY_MCE_USER", "DEFINE_IDTENTRY_DEBUG_USER"}, Names: []string{"noist_{1}"}},
 	{Label: "DEFINE_IDTENTRY", Macros: []string{"DEFINE_IDTENTRY_VC_KERNEL"}, Names: []string{"kernel_{1}"}},
@@ -139,7 +141,7 @@ var kernel = []Family{
 	{Label: "BPF_CALL", Macros: []string{"BPF_CALL_*", "NOTRACE_BPF_CALL_*"}, Names: []string{"{1}", "____{1}", "btf_{1}"}},
 	{Label: "BPF_CALL", Macros: []string{"BPF_CALL_x"}},
 	{Label: "BTF_ID_LIST", Macros: []string{"BTF_ID_LIST", "BTF_ID_LIST_*", "BTF_SET_START", "BTF_SET8_START", "BTF_KFUNCS_START"}, Names: []string{"{1}"}},
-	{Label: "DEFINE_BPF_DISPATCHER", Macros: []string{"DEFINE_BPF_DISPATCHER"}, Names: []string{"bpf_dispatcher_{1}", "bpf_dispatcher_{1}_func"}},
+	{Label: "DEFINE_BPF_DISPATCHER", Macros: []string{"DEFINE_BPF_DISPATCHER"}, Names: []string{"bpf_dispatcher_{1}", "bpf_dispatcher_{1}_func", "bpf_dispatcher_{1}_call"}},
 	{Label: "DEFINE_BPF_ITER_FUNC", Macros: []string{"DEFINE_BPF_ITER_FUNC"}, Names: []string{"bpf_iter_{1}"}},
 	{Label: "DECLARE_BPF_DISPATCHER", Macros: []string{"DECLARE_BPF_DISPATCHER"}, Role: Declare, Names: []string{"bpf_dispatcher_{1}", "bpf_dispatcher_{1}_func"}},
 
@@ -159,9 +161,15 @@ var kernel = []Family{
 
 	// Any other DEFINE_ and DECLARE_: the first argument, as a rule.
 	{Label: "DEFINE_*", Macros: []string{"DEFINE_*"}, Names: []string{"{1}"}, Weak: true},
-	{Label: "DECLARE_*", Macros: []string{"DECLARE_*"}, Role: Declare, Names: []string{"{1}"}},
+	{Label: "DECLARE_*", Macros: []string{"DECLARE_*"}, Role: Declare, Names: []string{"{1}"}, Weak: true},
+	// include/linux/kprobes.h, raid_class.h, ceph/ceph_features.h, ceph/msgr.h
+	{Label: "DEFINE_INSN_CACHE_OPS", Macros: []string{"DEFINE_INSN_CACHE_OPS"}, Names: []string{"get_{1}_slot", "free_{1}_slot", "is_kprobe_{1}_slot"}},
+	{Label: "DEFINE_RAID_ATTRIBUTE", Macros: []string{"DEFINE_RAID_ATTRIBUTE"}, Names: []string{"raid_set_{2}", "raid_get_{2}"}},
+	{Label: "DEFINE_CEPH_FEATURE", Macros: []string{"DEFINE_CEPH_FEATURE"}, Names: []string{"CEPH_FEATURE_{3}", "CEPH_FEATUREMASK_{3}"}},
+	{Label: "DEFINE_CEPH_FEATURE", Macros: []string{"DEFINE_CEPH_FEATURE_DEPRECATED", "DEFINE_CEPH_FEATURE_RETIRED"}, Names: []string{"DEPRECATED_CEPH_FEATURE_{3}", "DEPRECATED_CEPH_FEATUREMASK_{3}"}},
+	{Label: "DEFINE_MSGR2_FEATURE", Macros: []string{"DEFINE_MSGR2_FEATURE"}, Names: []string{"CEPH_MSGR2_FEATURE_{3}", "CEPH_MSGR2_FEATUREMASK_{3}"}},
 	// But these are expressions, or their first argument is something else.
-	{Label: "DEFINE_RES", Macros: []string{"DEFINE_RES_*", "DEFINE_PARTS", "DEFINE_FIELD", "DEFINE_INSN_CACHE_OPS", "DEFINE_CEPH_FEATURE*", "DEFINE_MSGR2_FEATURE*", "DEFINE_DROP_REASON", "DEFINE_RAID_ATTRIBUTE", "DEFINE_CLK_*", "DEFINE_EVENT_*"}},
+	{Label: "DEFINE_RES", Macros: []string{"DEFINE_RES_*", "DEFINE_PARTS", "DEFINE_FIELD", "DEFINE_DROP_REASON", "DEFINE_CLK_*", "DEFINE_EVENT_*"}},
 	{Label: "DECLARE_PCI_FIXUP", Macros: []string{"DECLARE_PCI_FIXUP_*", "DECLARE_ARGS", "DECLARE_SOCKADDR", "DECLARE_UVERBS_*", "DECLARE_REG", "DECLARE_VVAR", "DECLARE_LIBBPF_OPTS"}},
 
 	// include/linux/export.h, percpu-defs.h, tracepoint.h, static_call.h and the wrappers of subsystems
@@ -180,18 +188,18 @@ var kernel = []Family{
 var (
 	tracepoint = []string{
 		"trace_{1}", "trace_{1}_enabled", "trace_{1}_rcuidle", "register_trace_{1}", "register_trace_prio_{1}", "unregister_trace_{1}",
-		"check_trace_callback_type_{1}", "__tracepoint_{1}", "__traceiter_{1}", "__tpstrtab_{1}", "__SCK__tp_func_{1}", "__SCT__tp_func_{1}",
+		"check_trace_callback_type_{1}", "__tracepoint_{1}", "__traceiter_{1}", "__tpstrtab_{1}", "tp_func_{1}", "__SCK__tp_func_{1}", "__SCT__tp_func_{1}",
 	}
 	traceNop   = []string{"trace_{1}", "trace_{1}_enabled"}
-	traceEvent = []string{"event_{1}", "__event_{1}", "ftrace_test_probe_{1}", "perf_test_probe_{1}", "btf_trace_{1}", "__bpf_trace_tp_map_{1}"}
+	traceEvent = []string{"event_{1}", "__event_{1}", "ftrace_test_probe_{1}", "perf_test_probe_{1}", "bpf_test_probe_{1}", "btf_trace_{1}", "__bpf_trace_tp_map_{1}"}
 	traceClass = []string{
 		"event_class_{1}", "trace_event_raw_{1}", "trace_event_data_offsets_{1}", "trace_raw_output_{1}", "trace_event_type_funcs_{1}",
 		"trace_event_fields_{1}", "trace_event_get_offsets_{1}", "trace_event_raw_event_{1}", "do_trace_event_raw_event_{1}", "perf_trace_{1}",
 		"print_fmt_{1}", "__bpf_trace_{1}",
 	}
-	customEvent = []string{"custom_event_{1}", "__custom_event_{1}", "ftrace_test_custom_probe_{1}"}
+	customEvent = []string{"custom_event_{1}", "__custom_event_{1}", "trace_custom_event_{1}_update", "ftrace_test_custom_probe_{1}"}
 	customClass = []string{
-		"custom_event_class_{1}", "trace_custom_event_raw_{1}", "trace_custom_event_data_offsets_{1}", "trace_custom_raw_output_{1}",
+		"custom_event_class_{1}", "trace_custom_event_raw_{1}", "trace_custom_event_data_offsets_{1}", "trace_custom_raw_output_{1}", "trace_custom_event_type_funcs_{1}",
 		"trace_custom_event_fields_{1}", "trace_custom_event_get_offsets_{1}", "trace_custom_event_raw_event_{1}", "custom_print_fmt_{1}",
 	}
 	syscallMetadata = around("_{1}", "__syscall_meta_", "__p_syscall_meta_", "event_enter_", "__event_enter_", "event_exit_", "__event_exit_", "types_", "args_")

@@ -88,6 +88,7 @@ type Name struct {
 	Label string
 	Role  Role
 	Rank  int
+	Weak  bool // a guess that MintedBy can put right
 }
 
 // Minted returns the names that a call in the file is about: those that it makes,
@@ -98,7 +99,7 @@ func (t *Table) Minted(file, macro string, args []string) []Name {
 	for _, f := range t.responsible(file, macro) {
 		for _, tmpl := range f.templates {
 			text, ok := tmpl.fill(args)
-			n := Name{text, f.via(), f.role, f.rank}
+			n := Name{text, f.via(), f.role, f.rank, f.weak}
 			if ok && !slices.Contains(names, n) {
 				names = append(names, n)
 			}

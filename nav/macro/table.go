@@ -15,7 +15,7 @@ type Family struct {
 	Macros []string `toml:"macros"` // names or patterns of the macros
 	Names  []string `toml:"names"`  // templates of the names that a call makes
 	Role   Role     `toml:"role"`   // what a call is for these names; empty means Define
-	Weak   bool     `toml:"weak"`   // answers of other families come first
+	Weak   bool     `toml:"weak"`   // a guess: other families come first, and MintedBy knows better
 	Files  string   `toml:"files"`  // how the names of the files end that the family is for, as ".S"; empty means any
 }
 
@@ -41,6 +41,7 @@ type family struct {
 	templates []template
 	role      Role
 	rank      int
+	weak      bool
 	files     string
 	own       bool // of the project, so that it beats the built-in ones
 }
@@ -87,7 +88,7 @@ func (f Family) prepare() (family, error) {
 	if len(f.Macros) == 0 {
 		return family{}, errors.New("macros is empty: name the macros of the family")
 	}
-	ready := family{label: cmp.Or(f.Label, f.Macros[0]), role: cmp.Or(f.Role, Define), rank: rankGenerator, files: f.Files}
+	ready := family{label: cmp.Or(f.Label, f.Macros[0]), role: cmp.Or(f.Role, Define), rank: rankGenerator, weak: f.Weak, files: f.Files}
 	switch ready.role {
 	case Define, Export, Init:
 		if f.Weak {
