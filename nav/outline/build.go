@@ -38,6 +38,17 @@ type Options struct {
 	RunBytes int
 }
 
+// Families is an Options.Mint that knows the families of a table.
+func Families(t *macro.Table) func(path string, call csource.Symbol) []macro.Name {
+	return func(path string, call csource.Symbol) []macro.Name {
+		name, args, ok := macro.ParseCall(call.Name + call.Signature)
+		if !ok {
+			return nil
+		}
+		return t.Minted(path, name, args)
+	}
+}
+
 func (o Options) withDefaults() Options {
 	o.Workers = max(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), 1)
 	o.MaxFile = cmp.Or(o.MaxFile, 64<<20)
@@ -72,7 +83,7 @@ type Opener interface {
 // writes the store of the layer in dir. A file that cannot be read is left out
 // and reported. When Build fails or ctx ends, dir is as it was before.
 func Build(ctx context.Context, dir string, root Opener, files []string, opts Options) (Stats, error) {
-	b := &builder{opts: opts.withDefaults(), root: root, families: make(map[family]uint32)}
+	b := &builder{opts: opts.withDefaults(), root: root, families: make(map[macro.Name]uint32)}
 	for _, f := range files {
 		if lang, ok := csource.LangOf(f); ok && confined(f) {
 			b.files = append(b.files, source{path: f, lang: lang})
@@ -113,7 +124,7 @@ type builder struct {
 	stats Stats
 
 	mu       sync.Mutex
-	families map[family]uint32
+	families map[macro.Name]uint32
 }
 
 // output counts what is written to the store.
@@ -221,49 +232,43 @@ func (b *builder) paths() []byte {
 			b.stats.Skipped = append(b.stats.Skipped, Skipped{f.path, f.err})
 		}
 	}
-	families := make([]family, len(b.families))
+	families := make([]macro.Name, len(b.families))
 	for f, n := range b.families {
 		families[n] = f
 	}
 	for _, f := range families {
-		list = f.append(list)
+		list = appendFamily(list, f)
 	}
 	return binary.LittleEndian.AppendUint32(list, checksum(list))
 }
 
-// family is what the names that one family of macros mints have in common.
-type family struct {
-	label string
-	role  macro.Role
-	rank  int
+// number returns the number of a family: of what the names that one family of
+// macros mints have in common, which is a macro.Name but for the name.
+func (b *builder) number(family macro.Name) uint32 {
+	family.Name = ""
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n, ok := b.families[family]
+	if !ok {
+		n = uint32(len(b.families))
+		b.families[family] = n
+	}
+	return n
 }
 
-func (f family) append(b []byte) []byte {
-	for _, s := range []string{f.label, string(f.role)} {
+func appendFamily(b []byte, f macro.Name) []byte {
+	for _, s := range []string{f.Label, string(f.Role)} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
-	return binary.AppendVarint(b, int64(f.rank))
+	b = binary.AppendVarint(b, int64(f.Rank))
+	return append(b, flag(f.Weak, 1))
 }
 
-func (r *reader) family() family {
-	return family{string(r.bytes(r.uvarint())), macro.Role(r.bytes(r.uvarint())), r.delta()}
-}
-
-// defines reports whether names of the family count as defined by the call, and
-// not as merely mentioned.
-func (f family) defines() bool { return f.role == macro.Define || f.role == macro.Declare }
-
-// number returns the number of a family.
-func (b *builder) number(f family) uint32 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n, ok := b.families[f]
-	if !ok {
-		n = uint32(len(b.families))
-		b.families[f] = n
+func (r *reader) family() macro.Name {
+	return macro.Name{
+		Label: string(r.bytes(r.uvarint())), Role: macro.Role(r.bytes(r.uvarint())), Rank: r.delta(), Weak: r.byte() != 0,
 	}
-	return n
 }
 
 // worker scans files, one after the other.
@@ -405,7 +410,7 @@ func (w *worker) index(file uint32, symbols []csource.Symbol) {
 			continue
 		}
 		for _, m := range w.opts.Mint(w.files[file].path, *s) {
-			p.family = w.number(family{m.Label, m.Role, m.Rank}) + 1
+			p.family = w.number(m) + 1
 			w.names.add(m.Name, p)
 		}
 	}

@@ -40,7 +40,8 @@ import (
 //	uvarint  offset of its record, if there is one
 //
 // and a family, of names that macro invocations are about, is its label and its
-// role, each a uvarint length and the bytes, and its rank, a varint.
+// role, each a uvarint length and the bytes, its rank, a varint, and a byte that
+// is 1 if its names are weak.
 //
 // # Records
 //

@@ -11,6 +11,7 @@ type nameCursor struct {
 	*Store
 	block    int // the present one
 	r        reader
+	left     int // how many names it can still have
 	name     []byte
 	postings []byte
 }
@@ -21,7 +22,7 @@ func (c *nameCursor) load(block int) error {
 	if err != nil {
 		return err
 	}
-	c.block, c.r, c.name = block, reader{b: body}, c.name[:0]
+	c.block, c.r, c.left, c.name = block, reader{b: body}, blockNames, c.name[:0]
 	return nil
 }
 
@@ -85,7 +86,7 @@ func (c *nameCursor) next() (bool, error) {
 	}
 	c.name = c.r.shared(c.name)
 	c.postings = c.r.bytes(c.r.uvarint())
-	if c.r.bad {
+	if c.left--; c.r.bad || c.left < 0 {
 		return false, c.corruptBlock()
 	}
 	return true, nil

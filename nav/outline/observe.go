@@ -61,32 +61,47 @@ func (o *observer) findGuards() {
 			dead, conds = d, c
 		}
 	}
-	for n := 1; n <= len(o.starts); n++ {
-		if !maybeConditional(o.line(n)) {
+	line := 1
+	asked := 0 // the last line that was asked for
+	for pos := 0; ; pos++ {
+		i := bytes.IndexByte(o.text[pos:], '#')
+		if i < 0 {
+			return
+		}
+		pos += i
+		if !maybeConditional(o.text[pos+1:]) {
 			continue
 		}
-		ask(n)
-		for comment := false; n < len(o.starts) && o.runsOn(n, &comment); {
-			n++
-			ask(n)
+		for line < len(o.starts) && o.starts[line] <= pos {
+			line++
 		}
-		ask(n + 1)
+		if line < asked {
+			continue // within a directive or comment that was followed to its end
+		}
+		ask(line)
+		asked = line
+		for comment := false; asked < len(o.starts) && o.runsOn(asked, &comment); {
+			asked++
+			ask(asked)
+		}
+		asked++
+		ask(asked)
 	}
 }
 
-// maybeConditional reports whether a line may begin a conditional directive. A
-// comment or a spliced newline can stand before the # and behind it.
-func maybeConditional(line []byte) bool {
-	for {
-		i := bytes.IndexByte(line, '#')
-		if i < 0 {
+// maybeConditional reports whether the text behind a # may make it a conditional
+// directive. A comment or a spliced newline can stand between.
+func maybeConditional(text []byte) bool {
+	for _, c := range text {
+		switch c {
+		case ' ', '\t', '\v', '\f', '\r':
+		case 'i', 'e', '/', '\\':
+			return true
+		default:
 			return false
 		}
-		line = bytes.TrimLeft(line[i+1:], " \t\v\f\r")
-		if len(line) > 0 && bytes.IndexByte([]byte(`ie/\`), line[0]) >= 0 {
-			return true
-		}
 	}
+	return false
 }
 
 // runsOn reports whether a directive may go on behind line n: a backslash or a

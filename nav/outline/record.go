@@ -1,6 +1,8 @@
 package outline
 
 import (
+	"slices"
+
 	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 )
 
@@ -15,7 +17,6 @@ type recordWriter struct {
 	blocks   symbolWriter
 	words    words
 	open     []int
-	body     []byte
 }
 
 // append appends the record of a file, of which f is the scan of text.
@@ -24,24 +25,12 @@ func (w *recordWriter) append(b []byte, text []byte, f *csource.File) ([]byte, e
 		return b, err
 	}
 	symbols := f.Symbols()
-	from := len(b)
-	b = append(b, make([]byte, recordHead)...)
-	w.body, w.open = w.body[:0], w.open[:0]
-	for i := 0; i < len(symbols); i += blockSymbols {
-		block := symbols[i:min(i+blockSymbols, len(symbols))]
-		start := block[0].Start
-		outer := w.outer(symbols, start)
-		var err error
-		if w.body, err = w.blocks.block(w.body, block); err != nil {
-			return b[:from], err
-		}
-		b = le.AppendUint32(b, uint32(len(w.body)))
-		b = le.AppendUint32(b, uint32(start))
-		b = le.AppendUint32(b, uint32(outer+1))
-		w.enter(symbols, i, i+len(block))
+	from, head := len(b), recordHead+blockEntry*blockCount(len(symbols))
+	b = slices.Grow(b, head+16*len(symbols))[:from+head]
+	b, err := w.appendBlocks(b, from, symbols)
+	if err != nil {
+		return b, err
 	}
-	head := len(b)
-	b = append(b, w.body...)
 	guards := len(b)
 	b = appendGuards(b, w.observer.guards, &w.words)
 	steps := len(b)
@@ -50,9 +39,31 @@ func (w *recordWriter) append(b []byte, text []byte, f *csource.File) ([]byte, e
 	le.PutUint32(b[from+8:], uint32(f.Lines()))
 	le.PutUint32(b[from+12:], uint32(steps-guards))
 	le.PutUint32(b[from+16:], uint32(len(b)-steps))
-	le.PutUint32(b[from:], checksum(b[from+4:head]))
+	le.PutUint32(b[from:], checksum(b[from+4:from+head]))
 	return b, nil
 }
+
+// appendBlocks appends the blocks of the record that begins at from, and fills
+// in their entries.
+func (w *recordWriter) appendBlocks(b []byte, from int, symbols []csource.Symbol) ([]byte, error) {
+	first, entry := len(b), from+recordHead
+	w.open = w.open[:0]
+	for i := 0; i < len(symbols); i += blockSymbols {
+		block := symbols[i:min(i+blockSymbols, len(symbols))]
+		le.PutUint32(b[entry+4:], uint32(block[0].Start))
+		le.PutUint32(b[entry+8:], uint32(w.outer(symbols, block[0].Start)+1))
+		var err error
+		if b, err = w.blocks.block(b, block); err != nil {
+			return b, err
+		}
+		le.PutUint32(b[entry:], uint32(len(b)-first))
+		w.enter(symbols, i, i+len(block))
+		entry += blockEntry
+	}
+	return b, nil
+}
+
+func blockCount(symbols int) int { return (symbols + blockSymbols - 1) / blockSymbols }
 
 // enter follows which symbols enclose what comes behind symbols[from:to].
 func (w *recordWriter) enter(symbols []csource.Symbol, from, to int) {
@@ -89,8 +100,7 @@ func openRecord(b []byte) (r record, err error) {
 		return r, errMalformed
 	}
 	r.symbols, r.lines = int(le.Uint32(b[4:])), int(le.Uint32(b[8:]))
-	blocks := (uint64(le.Uint32(b[4:])) + blockSymbols - 1) / blockSymbols
-	head := recordHead + blockEntry*blocks
+	head := recordHead + blockEntry*((uint64(le.Uint32(b[4:]))+blockSymbols-1)/blockSymbols)
 	guards, steps := uint64(le.Uint32(b[12:])), uint64(le.Uint32(b[16:]))
 	size := uint64(len(b))
 	if head+guards+steps > size {

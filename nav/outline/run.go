@@ -64,6 +64,7 @@ func readPostings(list []posting, b []byte) ([]posting, bool) {
 type runBuffer struct {
 	arena []byte
 	refs  []ref
+	spare []ref // for sorting
 }
 
 type ref struct {
@@ -99,18 +100,17 @@ func (b *runBuffer) key(r ref, depth uint32) uint64 {
 	return 0
 }
 
-// sort sorts refs, whose names agree in the first depth bytes; spare has room
-// for as many. Comparing eight bytes that lie in the ref itself, and the next
+// sort sorts refs, whose names agree in the first depth bytes. Comparing eight bytes that lie in the ref itself, and the next
 // eight only among those that agree, is several times as fast as comparing the
 // names: register macros share long beginnings.
-func (b *runBuffer) sort(refs, spare []ref, depth uint32) {
+func (b *runBuffer) sort(refs []ref, depth uint32) {
 	for i := range refs {
 		refs[i].key = b.key(refs[i], depth)
 	}
 	if len(refs) < 512 {
 		slices.SortFunc(refs, compareRefs)
 	} else {
-		radixSort(refs, spare)
+		radixSort(refs, b.spare)
 	}
 	for from := 0; from < len(refs); {
 		to := from + 1
@@ -118,7 +118,7 @@ func (b *runBuffer) sort(refs, spare []ref, depth uint32) {
 			to++
 		}
 		if to-from > 1 && refs[from].key&0xff != 0 {
-			b.sort(refs[from:to], spare, depth+8)
+			b.sort(refs[from:to], depth+8)
 		}
 		from = to
 	}
@@ -190,7 +190,8 @@ func newSpill(dir string) (*spill, error) {
 // write sorts the names of b, appends them as a run and empties b. A run is a
 // sequence of names as in the store.
 func (s *spill) write(b *runBuffer) error {
-	b.sort(b.refs, make([]ref, len(b.refs)), 0)
+	b.spare = slices.Grow(b.spare[:0], len(b.refs))[:len(b.refs)]
+	b.sort(b.refs, 0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.size), 1<<18)

@@ -101,8 +101,8 @@ func (m *member) lookup(refs []Ref, name string) ([]Ref, error) {
 		}
 		ref := Ref{Path: m.paths.path(file), Index: int(p.symbol), Symbol: r.symbol()}
 		if p.family > 0 {
-			f := m.families[p.family-1]
-			ref.Minted = macro.Name{Name: name, Label: f.label, Role: f.role, Rank: f.rank}
+			ref.Minted = m.families[p.family-1]
+			ref.Minted.Name = name
 		}
 		refs = append(refs, ref)
 		return true, nil
@@ -133,6 +133,10 @@ func (s *Set) Names(prefix string, limit int) ([]string, error) {
 	return names, nil
 }
 
+// defines reports whether a macro with that role defines its names and does not
+// merely mention them.
+func defines(r macro.Role) bool { return r == macro.Define || r == macro.Declare }
+
 // names appends up to limit names of one member. It runs inside view.
 func (m *member) names(names []string, prefix string, limit int) ([]string, error) {
 	p := []byte(prefix)
@@ -140,7 +144,7 @@ func (m *member) names(names []string, prefix string, limit int) ([]string, erro
 	for n := 0; ok && err == nil && bytes.HasPrefix(c.name, p) && (limit <= 0 || n < limit); {
 		shown := false
 		err = c.each(func(p posting) (bool, error) {
-			shown = m.shows(int(p.file)) && (p.family == 0 || m.families[p.family-1].defines())
+			shown = m.shows(int(p.file)) && (p.family == 0 || defines(m.families[p.family-1].Role))
 			return !shown, nil
 		})
 		if err != nil {

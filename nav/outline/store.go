@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/macro"
 )
 
 // Store is the opened store of one layer.
@@ -22,7 +24,7 @@ type Store struct {
 	data     []byte
 	header   header
 	paths    paths
-	families []family
+	families []macro.Name
 }
 
 // paths are the files of a store, by number. All paths stand in one string, so

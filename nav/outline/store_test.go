@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -111,8 +112,8 @@ func plain(s csource.Symbol) csource.Symbol {
 }
 
 // agree compares everything that the store says about a file with a scan of it,
-// on every line and for every column.
-func agree(t *testing.T, set *Set, path string, text []byte) {
+// on every line, and for every column up to width.
+func agree(t *testing.T, set *Set, path string, text []byte, width int) {
 	t.Helper()
 	lang, _ := csource.LangOf(path)
 	want := csource.Scan(text, lang)
@@ -136,7 +137,7 @@ func agree(t *testing.T, set *Set, path string, text []byte) {
 	}
 	lines := bytes.Split(text, []byte("\n"))
 	for n := 1; n <= want.Lines() && !t.Failed(); n++ {
-		agreeLine(t, got, want, n, lines[n-1])
+		agreeLine(t, got, want, n, lines[n-1][:min(len(lines[n-1]), width)])
 	}
 }
 
@@ -153,7 +154,7 @@ func agreeLine(t *testing.T, got *File, want *csource.File, n int, line []byte) 
 	if w, wok := want.Enclosing(n); err != nil || ok != wok || s != plain(w) {
 		t.Errorf("%s:%d: enclosed by %+v, %v, error %v, want %+v, %v", got.Path(), n, s, ok, err, plain(w), wok)
 	}
-	for i, c := range line[:min(len(line), maxColumns)] {
+	for i, c := range line {
 		if c <= ' ' {
 			continue
 		}
@@ -232,7 +233,7 @@ func TestAgreesWithScans(t *testing.T) {
 				if texts[f], err = os.ReadFile(filepath.Join(tt.root, f)); err != nil {
 					t.Fatal(err)
 				}
-				agree(t, set, f, texts[f])
+				agree(t, set, f, texts[f], 20)
 			}
 			agreeNames(t, set, texts)
 		})
@@ -275,7 +276,7 @@ func TestAgreesOnCrowdedLines(t *testing.T) {
 	texts := make(map[string][]byte)
 	for path, text := range crowded {
 		texts[path] = []byte(text)
-		agree(t, set, path, texts[path])
+		agree(t, set, path, texts[path], maxColumns)
 	}
 	agreeNames(t, set, texts)
 }
@@ -307,7 +308,7 @@ func TestMintedNames(t *testing.T) {
 		name, _, _ := strings.Cut(strings.Trim(call.Signature, "()"), ",")
 		switch call.Name {
 		case "SYSCALL_DEFINE1":
-			return []macro.Name{{Name: "sys_" + name, Label: "macro:" + path, Role: macro.Define, Rank: 2}, {Name: "__do_sys_" + name, Label: "macro:DO", Role: macro.Declare, Rank: -1}}
+			return []macro.Name{{Name: "sys_" + name, Label: "macro:" + path, Role: macro.Define, Rank: 2}, {Name: "__do_sys_" + name, Label: "macro:DO", Role: macro.Declare, Rank: -1, Weak: true}}
 		case "EXPORT_SYMBOL":
 			return []macro.Name{{Name: name, Label: "macro:EXPORT", Role: macro.Export}}
 		}
@@ -318,9 +319,9 @@ func TestMintedNames(t *testing.T) {
 		"b.c": "int sys_close(int fd)\n{\n}\n",
 	}.build(t, Options{Mint: mint})})
 	for name, want := range map[string]string{
-		"sys_close":      "a.c:1-4 invocation {sys_close macro:a.c define 2}\nb.c:1-3 function {   0}\n",
-		"__do_sys_close": "a.c:1-4 invocation {__do_sys_close macro:DO declare -1}\n",
-		"elsewhere":      "a.c:5-5 invocation {elsewhere macro:EXPORT export 0}\n",
+		"sys_close":      "a.c:1-4 invocation {sys_close macro:a.c define 2 false}\nb.c:1-3 function {   0 false}\n",
+		"__do_sys_close": "a.c:1-4 invocation {__do_sys_close macro:DO declare -1 true}\n",
+		"elsewhere":      "a.c:5-5 invocation {elsewhere macro:EXPORT export 0 false}\n",
 	} {
 		refs, err := set.Lookup(name)
 		var got strings.Builder
@@ -335,6 +336,30 @@ func TestMintedNames(t *testing.T) {
 	names, err := set.Names("", 0)
 	if want := []string{"__do_sys_close", "sys_close"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("names %q, error %v, want %q", names, err, want)
+	}
+}
+
+// TestFamiliesKeepEverything fails when macro.Name gets a field that the store
+// does not keep.
+func TestFamiliesKeepEverything(t *testing.T) {
+	want := macro.Name{Label: "l", Role: "r", Rank: -300, Weak: true}
+	v := reflect.ValueOf(want)
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.Name != "Name" && v.Field(i).IsZero() {
+			t.Errorf("the test sets no %s", f.Name)
+		}
+	}
+	r := reader{b: appendFamily(nil, want)}
+	if got := r.family(); got != want || r.bad || len(r.b) > 0 {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestFamilies(t *testing.T) {
+	set := NewSet(Member{Store: tree{"a.c": "SYSCALL_DEFINE2(dup2, unsigned int, a, unsigned int, b)\n{\n}\n"}.build(t, Options{Mint: Families(macro.Builtin())})})
+	refs, err := set.Lookup("sys_dup2")
+	if err != nil || len(refs) != 1 || refs[0].Minted.Role != macro.Define || refs[0].Symbol.Name != "SYSCALL_DEFINE2" {
+		t.Errorf("got %+v, error %v, want the call of SYSCALL_DEFINE2", refs, err)
 	}
 }
 
