@@ -10,6 +10,9 @@
 // Starting ctags costs about thirty times as much as parsing a file, hence the
 // processes that stay. They start on first use and stop after a while of rest.
 //
+// Where ctags itself gives no end to a function or type (versions before 6 in
+// JavaScript, Rust, shell and some more), the end of its block is found here.
+//
 // A file can make ctags crash, hang or eat the machine's memory. Each file
 // therefore has a size cap and a time limit, each process a memory limit, and a
 // content that failed is remembered so that it fails at once the next time. A

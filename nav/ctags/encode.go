@@ -102,8 +102,8 @@ func (e *encoded) decode(s string) string {
 }
 
 // tidy brings the tags into the form that Tags promises: names as in the source,
-// by line, and C++ operators as people write them.
-func (e *encoded) tidy(tags []Tag) {
+// by line, C++ operators as people write them, ends where ctags gives none.
+func (e *encoded) tidy(tags []Tag, original []byte) {
 	for i := range tags {
 		t := &tags[i]
 		for _, field := range []*string{&t.Name, &t.Scope, &t.Typeref, &t.Signature, &t.Inherits} {
@@ -113,6 +113,7 @@ func (e *encoded) tidy(tags []Tag) {
 			t.Name, t.Scope = joinOperator(t.Name), joinOperator(t.Scope)
 		}
 	}
+	fillEnds(tags, original)
 	slices.SortStableFunc(tags, func(a, b Tag) int { return cmp.Compare(a.Line, b.Line) })
 }
 

@@ -182,7 +182,7 @@ func (s *Service) parse(name string, content []byte) ([]Tag, error) {
 		tags, err := p.ask(s.ctx, s.options.FileTime, name, enc.content)
 		if err == nil {
 			s.put(p)
-			enc.tidy(tags)
+			enc.tidy(tags, content)
 			return tags, nil
 		}
 		p.end()

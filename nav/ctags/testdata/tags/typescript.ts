@@ -8,3 +8,13 @@ export class Circle implements Shape {
   }
 }
 function twice(x: number): number { return x + x; }
+function shape(a: { x: number }): { y: number } {
+  return { y: a.x };
+}
+const late = async (
+  a: number,
+) => {
+  return a;
+};
+const plain = 3
+function next() {}

@@ -1,0 +1,20 @@
+function templates(x) {
+  const s = `} ${ f({ a: `}` }) } }`;
+  const r = /[/}]\}/g;
+  return x / 2 / `${x}`.length; // }
+}
+function after() { return '}' + "}"; }
+class K extends L {
+  method(a = { b: 1 }) {
+    return a /* } */;
+  }
+  get size() {
+    return 1;
+  }
+}
+const arrow = (x) => x + 1;
+const block = (x) => {
+  return x;
+};
+function last() {
+}
