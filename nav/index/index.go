@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
@@ -51,8 +50,8 @@ type Options struct {
 	// CacheDir is where the index goes when the root cannot be written to.
 	// "": the user's cache directory.
 	CacheDir string
-	// Shards is the number of gtags processes of a base. 0: one for each core,
-	// and fewer for a small tree.
+	// Shards is the number of gtags processes of a base or delta. 0: one for
+	// each core, and fewer when there is little to parse.
 	Shards int
 	// FileTimeout is how long gtags may be busy with one file. 0: one minute.
 	FileTimeout time.Duration
@@ -77,9 +76,6 @@ func (o *Options) setDefaults() {
 	}
 	if o.AllowAny {
 		o.MaxFiles = 0
-	}
-	if o.Shards == 0 {
-		o.Shards = runtime.GOMAXPROCS(0)
 	}
 	if o.FileTimeout == 0 {
 		o.FileTimeout = time.Minute

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -229,15 +230,18 @@ func (x *Index) newBuild(tools Tools, files []entry, shards int) *build {
 // maxDatabase is the limit of one database file; Linux needs 0.7 GB.
 const maxDatabase = 64 << 30
 
-// shardsFor is the number of gtags processes for a base: a process costs some
-// 20 ms of its own, so a small tree gets fewer.
+// shardsFor is the number of gtags processes for files: a process costs some
+// 20 ms of its own, so a few files get fewer than there are cores.
 func (x *Index) shardsFor(files []entry) int {
+	if x.opts.Shards > 0 {
+		return x.opts.Shards
+	}
 	const least = 4 << 20
 	var n int64
 	for i := range files {
 		n += files[i].size
 	}
-	return max(1, min(x.opts.Shards, int(n/least)))
+	return max(1, min(runtime.GOMAXPROCS(0), int(n/least)))
 }
 
 // knownBad are the files that this toolchain failed on before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -223,4 +224,72 @@ func TestDeltasStayFew(t *testing.T) {
 	if got := slices.Collect(acquire(t, x).Set().Files()); !slices.Equal(got, []string{"a.c"}) {
 		t.Errorf("files after all were removed: got %q", got)
 	}
+}
+
+func TestRootThatCannotBeWrittenTo(t *testing.T) {
+	cache := t.TempDir()
+	taken := project(t, map[string]string{"a.c": "int a(void) { return 1; }\n", dirName: "not a folder"})
+	linked := project(t, map[string]string{"a.c": "int a(void) { return 1; }\n"})
+	symlink(t, t.TempDir(), filepath.Join(linked, dirName))
+	closed := project(t, map[string]string{"a.c": "int a(void) { return 1; }\n"})
+	if err := os.Chmod(closed, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	roots := []string{taken, linked}
+	if os.Getuid() != 0 { // whom modes do not bind
+		roots = append(roots, closed)
+	}
+	for _, root := range roots {
+		x := open(t, root, Options{CacheDir: cache})
+		wantDefinitions(t, x, "a", "a.c")
+		if !strings.HasPrefix(x.dir, cache+"/") {
+			t.Errorf("the index of %s is in %s, want it in the cache", root, x.dir)
+		}
+		y := open(t, root, Options{CacheDir: cache})
+		if y.dir != x.dir {
+			t.Errorf("a second index of %s is in %s, the first in %s", root, y.dir, x.dir)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	root := project(t, map[string]string{"a.c": ""})
+	for name, tt := range map[string]struct {
+		root string
+		opts Options
+		want string
+	}{
+		"missing": {filepath.Join(root, "no"), Options{}, "no such file"},
+		"file":    {filepath.Join(root, "a.c"), Options{}, "not a directory"},
+		"glob":    {root, Options{SkipGlobs: []string{"a[b"}}, `skip_globs: "a[b" is not a valid pattern`},
+	} {
+		if _, err := Open(tt.root, tt.opts); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+func TestClosedIndexRefuses(t *testing.T) {
+	root := project(t, map[string]string{"a.c": "int a(void) { return 1; }\n"})
+	x := open(t, root, Options{})
+	s := acquire(t, x)
+	x.Close()
+	if _, err := x.Acquire(t.Context(), AcquireOptions{}); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("got %v, want fs.ErrClosed", err)
+	}
+	if sites, err := s.Set().Definitions("a"); err != nil || len(sites) != 1 {
+		t.Errorf("a snapshot from before: got %v, %v", sites, err)
+	}
+	s.Release()
+}
+
+func TestNoSourceFiles(t *testing.T) {
+	x := open(t, project(t, map[string]string{"README": "hello\n"}), Options{})
+	s := acquire(t, x)
+	if n := s.Set().Len(); n != 0 {
+		t.Errorf("files: got %d, want none", n)
+	}
+	s.Release()
+	write(t, x.root, map[string]string{"a.c": "int a(void) { return 1; }\n"})
+	wantDefinitions(t, x, "a", "a.c")
 }
