@@ -452,6 +452,11 @@ func (p *parser) attributeWord(w string) bool {
 			return true
 		}
 	}
+	switch w {
+	case "__read_mostly", "__ro_after_init", "__init", "__initdata", "__initconst", "__exit", "__exitdata", "__maybe_unused",
+		"__always_unused", "__used", "__weak", "__cold", "__refdata", "__meminitdata", "__percpu", "__visible", "__must_check":
+		return true
+	}
 	if strings.HasSuffix(w, "PACKED") {
 		return true
 	}

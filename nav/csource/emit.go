@@ -414,11 +414,18 @@ func (p *parser) function(items []int32, open, end int32, c context) {
 	s := p.symbol(Function, d.name, items[0], end, c)
 	p.opens(&s, open)
 	name := p.word(d.name)
-	if d.shape == expanded || !p.callee(items, d, 0, true, c.class) && (allCaps(name) || !p.parameters(d.params) && !p.names(d.params)) {
+	if d.shape == expanded || allCaps(name) && p.minted(d.params) || !p.callee(items, d, 0, true, c.class) && (allCaps(name) || !p.parameters(d.params) && !p.names(d.params)) {
 		s.Kind = Invocation
 	}
 	p.declared(&s, d, items, nil, 0)
 	p.emit(s)
+}
+
+// minted reports whether the group begins with a name alone, where a parameter
+// has a type: int BPF_PROG(name, …) { … }.
+func (p *parser) minted(open int32) bool {
+	end := p.toks[open].link
+	return open+2 <= end && p.toks[open+1].kind == kIdent && !typeWord(p.word(open+1)) && (open+2 == end || p.toks[open+2].kind == ',')
 }
 
 // names reports whether the group is a list of names, as of an old-style
