@@ -7,6 +7,7 @@ BIN        := bin/gtagsmcp
 TOOLS_JSON := $(CACHE)/toolchain.json
 TEST_ENV   := GTAGS_MCP_TEST_TOOLCHAIN=$(TOOLS_JSON) GTAGS_MCP_HOME=$(CACHE)/home
 FUZZTIME   ?= 20s
+BENCH_TREE ?= $(CACHE)/linux-6.1
 
 export CGO_ENABLED = 0
 
@@ -37,12 +38,13 @@ fuzz: toolchain ## run every fuzz target for FUZZTIME (20s)
 	@go list -f '{{.Dir}}' ./... | while read -r dir; do \
 	  for target in $$(grep -hos '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go | cut -c6-); do \
 	    echo "== $${dir#$(CURDIR)/} $$target"; \
-	    (cd $$dir && $(TEST_ENV) go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) .) || exit 1; \
+	    (cd $$dir && $(TEST_ENV) go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x .) || exit 1; \
 	  done; \
 	done
 
-bench: toolchain ## compare with global in the same run (GTAGS_MCP_BENCH_TREE names a tree)
-	$(TEST_ENV) go test -run '^$$' -bench . -benchmem ./nav/... ./server/...
+bench: toolchain ## compare with global in the same run, on Linux 6.1 (or BENCH_TREE)
+	.ci/linux-tree $(BENCH_TREE)
+	$(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE) go test -run '^$$' -bench . -benchmem -timeout 30m ./nav/... ./server/...
 
 demo: build ## install a toolchain into an empty home, serve, ask, print the answers
 	go run ./cmd/demo -server $(BIN) $(if $(DEMO_TREE),-tree "$(DEMO_TREE)")

@@ -1,7 +1,6 @@
 package nav
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 type DefinitionQuery struct {
 	Symbol          string
 	CaseInsensitive bool
-	PathPrefix      string
+	Filter
 	Page
 }
 
@@ -24,6 +23,14 @@ type Definitions struct {
 	Total         int
 	GuardVariants int
 	Usage         Usage
+	// Exported is the macro that exports the symbol to modules, "" if none does.
+	Exported string
+	// Callable reports whether some site has a body that runs.
+	Callable bool
+	// Via says how the sites were found when not by the name itself.
+	Via string
+	// Filtered counts the sites that the configuration rules out.
+	Filtered int
 	// Suggestions are defined names like the one asked for, on a miss.
 	Suggestions []string
 }
@@ -31,35 +38,56 @@ type Definitions struct {
 // Definitions finds the definition sites of a symbol.
 func (v *View) Definitions(ctx context.Context, q DefinitionQuery) (Definitions, error) {
 	var a Definitions
-	inPrefix, err := v.w.prefixFilter(q.PathPrefix)
+	keep, err := v.filter(q.Filter)
 	if err != nil {
 		return a, err
 	}
-	names, err := v.names(q.Symbol, q.CaseInsensitive, gtagsdb.Definitions)
+	sites, via, err := v.sites(ctx, q.Symbol, q.CaseInsensitive)
 	if err != nil {
 		return a, err
 	}
-	var sites []Symbol
-	for _, name := range names {
-		found, err := v.definitions(ctx, name)
-		if err != nil {
-			return a, err
-		}
-		sites = append(sites, found...)
-	}
-	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !inPrefix(s.Path) })
+	a.Via = via
+	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !keep.path(s.Path) })
+	all := len(sites)
+	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !keep.guards(s.Guards) })
+	a.Filtered, a.Total, a.GuardVariants = all-len(sites), len(sites), guardVariants(sites)
 	from, to, err := q.window(len(sites))
 	if err != nil {
 		return a, err
 	}
-	a.Sites, a.Total = sites[from:to], len(sites)
-	a.GuardVariants = guardVariants(sites)
+	a.Sites = sites[from:to]
 	if a.Total == 0 {
 		a.Suggestions, err = v.suggest(q.Symbol)
 		return a, err
 	}
-	a.Usage, err = v.usage(q.Symbol)
+	a.Callable = slices.ContainsFunc(sites, func(s Symbol) bool { return s.callable() })
+	name := sites[0].Name
+	if a.Exported, err = v.exported(name); err != nil {
+		return a, err
+	}
+	a.Usage, err = v.usage(name)
 	return a, err
+}
+
+// sites finds the definitions of a name as a caller gave it: with any case, or
+// with a selector behind it (name@path, name@path:line) that picks some.
+func (v *View) sites(ctx context.Context, symbol string, fold bool) (sites []Symbol, via string, err error) {
+	name, pick, err := v.selector(symbol)
+	if err != nil {
+		return nil, "", err
+	}
+	names, err := v.names(name, fold, gtagsdb.Definitions)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, n := range names {
+		r, err := v.resolve(ctx, n)
+		if err != nil {
+			return nil, "", err
+		}
+		sites, via = append(sites, r.sites...), r.via
+	}
+	return slices.DeleteFunc(sites, func(s Symbol) bool { return !pick(&s) }), via, nil
 }
 
 // names returns the symbol itself, or all spellings of it that the index has
@@ -72,37 +100,6 @@ func (v *View) names(symbol string, fold bool, from gtagsdb.Source) ([]string, e
 		return []string{symbol}, nil
 	}
 	return v.set.FoldedNames(symbol, from)
-}
-
-// definitions returns every definition site of one exact name, best first.
-func (v *View) definitions(ctx context.Context, name string) ([]Symbol, error) {
-	records, err := v.set.Definitions(name)
-	if err != nil {
-		return nil, err
-	}
-	sites := make([]Symbol, 0, len(records))
-	for i, r := range records {
-		if i > 0 && r.Path == records[i-1].Path && r.Line == records[i-1].Line {
-			continue // defined twice on one line
-		}
-		s := v.at(ctx, r.Name, r.Path, r.Line)
-		v.describe(ctx, &s)
-		sites = append(sites, s)
-	}
-	slices.SortStableFunc(sites, func(a, b Symbol) int { return cmp.Compare(rank(a), rank(b)) })
-	return sites, nil
-}
-
-// rank orders definitions by how likely they are what was asked for: what has
-// a body, then what only declares. Ties keep the order of paths and lines.
-func rank(s Symbol) int {
-	switch s.Kind {
-	case "prototype", "externvar":
-		return 2
-	case "":
-		return 1
-	}
-	return 0
 }
 
 func guardVariants(sites []Symbol) int {

@@ -3,14 +3,18 @@ package nav
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
 	"github.com/gtagsmcp/gtagsmcp/nav/gtagsdb"
 	"github.com/gtagsmcp/gtagsmcp/nav/index"
+	"github.com/gtagsmcp/gtagsmcp/nav/macro"
 )
 
 // Toolchain is what the engine may run. It comes from outside: nav never looks
@@ -33,6 +37,12 @@ type Options struct {
 	NoEnrich bool
 	// NoGuards leaves the #if stack out of the answers.
 	NoGuards bool
+	// NoMacros turns off finding names that macros mint and names with other
+	// leading underscores.
+	NoMacros bool
+	// Macros are families of macros that mint names, beside those that are built
+	// in and before them.
+	Macros []MacroFamily
 	// FirstWait is how long a question waits for the first build of an index
 	// before it gives up with an *index.BuildingError. Zero means 10 seconds,
 	// well below the 60 seconds after which hosts give up on a call.
@@ -48,8 +58,11 @@ type Workspace struct {
 	index *index.Index
 	files *sourceCache
 
-	mu    sync.Mutex
-	ctags *ctags.Service
+	macros *macro.Table
+
+	mu          sync.Mutex
+	ctags       *ctags.Service
+	exportSites exportSites
 }
 
 // OpenWorkspace opens the tree at root, an absolute path. It is cheap: nothing
@@ -63,6 +76,10 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	macros, err := macro.New(opts.Macros)
+	if err != nil {
+		return nil, err
 	}
 	dir, err := os.OpenRoot(root)
 	if err != nil {
@@ -78,7 +95,7 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 		dir.Close()
 		return nil, err
 	}
-	return &Workspace{root: root, opts: opts, index: x, files: newSourceCache(dir)}, nil
+	return &Workspace{root: root, opts: opts, index: x, files: newSourceCache(dir), macros: macros}, nil
 }
 
 // Root is the folder this workspace was opened at.
@@ -118,6 +135,9 @@ type View struct {
 	w    *Workspace
 	snap *index.Snapshot
 	set  *gtagsdb.Set
+
+	mu     sync.Mutex
+	unread map[string]error // files that an answer should have looked at
 }
 
 // View returns the present state of the tree, brought up to date first when
@@ -131,9 +151,31 @@ func (w *Workspace) View(ctx context.Context, progress func(index.Progress)) (*V
 	return &View{w: w, snap: snap, set: snap.Set()}, nil
 }
 
-// Warnings says what the caller should know about every answer of this view:
-// files that are not indexed, a refresh still under way.
-func (v *View) Warnings() []string { return v.snap.Warnings() }
+// unreadable notes that an answer lacks what a file would have told. A file that
+// was deleted a moment ago has nothing to tell.
+func (v *View) unreadable(path string, err error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.unread == nil {
+		v.unread = map[string]error{}
+	}
+	v.unread[path] = err
+}
+
+// Warnings says what the caller should know about the answers of this view so
+// far: files that are not indexed or cannot be read, a refresh still under way.
+func (v *View) Warnings() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	warnings := v.snap.Warnings()
+	for path, err := range v.unread {
+		return append(slices.Clone(warnings), fmt.Sprintf("%d files could not be read, %s for one: %v", len(v.unread), path, err))
+	}
+	return warnings
+}
 
 // Release gives the view back; it must not be used afterwards.
 func (v *View) Release() { v.snap.Release() }

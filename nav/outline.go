@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-
-	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
 )
 
 // OutlineQuery asks what a file defines.
@@ -23,7 +21,7 @@ type Outline struct {
 
 // ErrNoParser says that a file cannot be outlined because the parser for its
 // language is not on this machine.
-var ErrNoParser = errors.New("no parser: outlines of this file need universal-ctags")
+var ErrNoParser = errors.New("no parser: outlines of this file need universal-ctags; gtagsmcp doctor says what is missing")
 
 // Outline lists the symbols that the file defines, as it is now.
 func (v *View) Outline(ctx context.Context, q OutlineQuery) (Outline, error) {
@@ -31,31 +29,17 @@ func (v *View) Outline(ctx context.Context, q OutlineQuery) (Outline, error) {
 	if err != nil {
 		return Outline{}, err
 	}
-	service := v.w.tagger(ctx)
-	if service == nil {
-		return Outline{}, ErrNoParser
-	}
-	tags, err := service.Tags(ctx, src.path, src.content)
+	all, parsed, err := v.symbols(ctx, src)
 	if err != nil {
 		return Outline{}, &PathError{src.path, err.Error()}
 	}
-	tags = slices.DeleteFunc(slices.Clone(tags), func(t ctags.Tag) bool { return !t.Defines() && !t.Declares() })
-	from, to, err := q.window(len(tags))
+	if !parsed {
+		return Outline{}, ErrNoParser
+	}
+	all = slices.DeleteFunc(all, func(s Symbol) bool { return s.Declares })
+	from, to, err := q.window(len(all))
 	if err != nil {
 		return Outline{}, err
 	}
-	a := Outline{Path: src.path, Total: len(tags)}
-	for _, tag := range tags[from:to] {
-		a.Symbols = append(a.Symbols, fromTag(src, tag))
-	}
-	return a, nil
-}
-
-func fromTag(src *source, tag ctags.Tag) Symbol {
-	text := src.line(tag.Line)
-	return Symbol{
-		Name: tag.Name, Path: src.path, Line: tag.Line, Col: column(text, tag.Name),
-		Kind: tag.Kind, Typeref: tag.Typeref, Scope: tag.Scope, Signature: tag.Signature,
-		Snippet: snippet(text),
-	}
+	return Outline{Path: src.path, Symbols: all[from:to], Total: len(all)}, nil
 }

@@ -3,9 +3,13 @@ package nav
 import (
 	"errors"
 	"fmt"
-	"path"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/guard"
 )
 
 // maxSymbol is the length from which GNU Global drops a name, in bytes.
@@ -71,19 +75,89 @@ func (p Page) window(total int) (from, to int, err error) {
 	return from, to, nil
 }
 
-// prefixFilter returns a test for paths below prefix, which may name a folder
-// ("fs/ext4", "fs/ext4/") or a file, relative to the root or absolute.
-func (w *Workspace) prefixFilter(prefix string) (func(string) bool, error) {
-	if prefix == "" {
-		return func(string) bool { return true }, nil
+// Filter narrows an answer down to part of the tree, or to what a
+// configuration compiles. The zero value keeps everything.
+type Filter struct {
+	// PathPrefix is a folder ("fs/ext4", "fs/ext4/") or a file, relative to the
+	// root or absolute.
+	PathPrefix string
+	// ActiveConfig is the path of a kernel .config, or a list of macros such as
+	// CONFIG_SMP,BITS_PER_LONG=64,!CONFIG_DEBUG.
+	ActiveConfig string
+}
+
+// filter is a Filter ready for use.
+type filter struct {
+	prefix string // relative; "" keeps everything
+	config *guard.Config
+}
+
+// path reports whether a file is below the prefix.
+func (f *filter) path(p string) bool {
+	return f.prefix == "" || p == f.prefix || strings.HasPrefix(p, f.prefix+"/")
+}
+
+// guards reports whether a place may be compiled. Only what is certainly not
+// is ruled out; unknown conditions are no reason.
+func (f *filter) guards(conditions []string) bool {
+	return f.config == nil || f.config.Eval(conditions) != guard.False
+}
+
+func (v *View) filter(q Filter) (*filter, error) {
+	var f filter
+	if q.PathPrefix != "" {
+		rel, err := v.w.relative(q.PathPrefix)
+		if err != nil {
+			return nil, fmt.Errorf("path_prefix: %w", err)
+		}
+		if rel != "." {
+			f.prefix = rel
+		}
 	}
-	rel, err := w.relative(prefix)
-	if err != nil {
-		return nil, fmt.Errorf("path_prefix: %w", err)
+	if q.ActiveConfig != "" {
+		config, err := guard.ParseConfig(q.ActiveConfig, v.readConfig)
+		if err != nil {
+			return nil, err
+		}
+		f.config = config
 	}
-	rel = path.Clean(rel)
-	if rel == "." {
-		return func(string) bool { return true }, nil
+	return &f, nil
+}
+
+// readConfig reads a configuration file, which may be outside the tree, in a
+// build folder for instance.
+func (v *View) readConfig(path string) ([]byte, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(v.w.root, path)
 	}
-	return func(p string) bool { return p == rel || strings.HasPrefix(p, rel+"/") }, nil
+	return os.ReadFile(path)
+}
+
+// selector splits name@path and name@path:line into the name and a test for
+// the definitions that the rest picks. The path may leave its beginning out.
+func (v *View) selector(symbol string) (name string, pick func(*Symbol) bool, err error) {
+	at := strings.LastIndexByte(symbol, '@')
+	if at <= 0 || at == len(symbol)-1 {
+		return symbol, func(*Symbol) bool { return true }, nil
+	}
+	name, where := symbol[:at], symbol[at+1:]
+	line := 0
+	if path, number, ok := cutLast(where, ":"); ok {
+		if n, err := strconv.Atoi(number); err == nil && n > 0 {
+			where, line = path, n
+		}
+	}
+	if rel, err := v.w.relative(where); err == nil {
+		where = rel
+	}
+	return name, func(s *Symbol) bool {
+		return (s.Path == where || strings.HasSuffix(s.Path, "/"+where)) && (line == 0 || s.Line == line || s.contains(line))
+	}, nil
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
 }

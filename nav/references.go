@@ -17,14 +17,14 @@ type FileCount struct {
 	Count int    `json:"count"`
 }
 
-// Usage sums up the references to a name. A line counts once, however often
+// Usage sums up the lines that use a name. A line counts once, however often
 // the name stands on it.
 type Usage struct {
 	References int
 	Files      int
 	Top        []FileCount
-	// Undefined is set when nothing in the tree defines the name: the lines are
-	// uses of a name that comes from elsewhere.
+	// Undefined is set when GNU Global recorded no definition of the name in the
+	// tree: its lines are then uses of a name that may come from elsewhere.
 	Undefined bool
 }
 
@@ -38,28 +38,29 @@ func (v *View) usage(name string) (Usage, error) {
 	if err != nil {
 		return Usage{}, err
 	}
-	u := summarize(files)
-	u.Undefined = !defined
+	counts := countLines(files)
+	u := Usage{Files: len(counts), Top: counts[:min(topFiles, len(counts))], Undefined: !defined}
+	for _, c := range counts {
+		u.References += c.Count
+	}
 	return u, nil
 }
 
-func summarize(files []gtagsdb.FileLines) Usage {
-	u := Usage{Files: len(files)}
+// countLines counts per file, most first.
+func countLines(files []gtagsdb.FileLines) []FileCount {
 	counts := make([]FileCount, len(files))
 	for i, f := range files {
 		counts[i] = FileCount{f.Path, len(f.Lines)}
-		u.References += len(f.Lines)
 	}
 	slices.SortStableFunc(counts, func(a, b FileCount) int { return cmp.Compare(b.Count, a.Count) })
-	u.Top = counts[:min(topFiles, len(counts))]
-	return u
+	return counts
 }
 
 // ReferenceQuery asks where a name is used.
 type ReferenceQuery struct {
 	Symbol          string
 	CaseInsensitive bool
-	PathPrefix      string
+	Filter
 	Page
 }
 
@@ -67,55 +68,47 @@ type ReferenceQuery struct {
 type References struct {
 	Sites []Symbol
 	Total int
-	Usage Usage
+	Files []FileCount // per file, most first
+	// Fallback is set when the tree has no definition of the name: the lines
+	// use a name that comes from elsewhere.
+	Fallback bool
+	// Filtered counts the lines that the configuration rules out.
+	Filtered int
 	// Suggestions are names like the one asked for, on a miss.
 	Suggestions []string
 }
 
-// References finds the lines that use a symbol. A name that nothing in the
-// tree defines is answered from the other uses that the index recorded, and
-// Usage.Undefined says so.
+// References finds the lines that use a symbol.
 func (v *View) References(ctx context.Context, q ReferenceQuery) (References, error) {
 	var a References
-	inPrefix, err := v.w.prefixFilter(q.PathPrefix)
+	keep, err := v.filter(q.Filter)
 	if err != nil {
 		return a, err
 	}
-	names, err := v.names(q.Symbol, q.CaseInsensitive, gtagsdb.References|gtagsdb.OtherSymbols)
+	places, err := v.places(ctx, q.Symbol, q.CaseInsensitive, keep)
 	if err != nil {
 		return a, err
 	}
-	var places []place
-	var kept []gtagsdb.FileLines
-	undefined := true
-	for _, name := range names {
-		files, err := v.set.Occurrences(name)
-		if err != nil {
-			return a, err
-		}
-		defined, err := v.set.Defined(name)
-		if err != nil {
-			return a, err
-		}
-		undefined = undefined && !defined
-		for _, f := range files {
-			if inPrefix(f.Path) {
-				kept = append(kept, f)
-				places = append(places, place{name, f})
-			}
-		}
+	if keep.config != nil {
+		a.Filtered = v.dropCompiledOut(places, keep)
 	}
-	a.Usage = summarize(kept)
-	a.Usage.Undefined = undefined
-	a.Total = a.Usage.References
+	files := make([]gtagsdb.FileLines, len(places))
+	for i, p := range places {
+		files[i] = p.FileLines
+		a.Total += len(p.Lines)
+	}
+	a.Files = countLines(files)
 	from, to, err := q.window(a.Total)
 	if err != nil {
 		return a, err
 	}
-	a.Sites = v.lines(ctx, places, from, to)
+	a.Sites = v.lines(places, from, to)
 	if a.Total == 0 {
 		a.Suggestions, err = v.suggest(q.Symbol)
+		return a, err
 	}
+	found, err := v.resolve(ctx, places[0].name)
+	a.Fallback = len(found.sites) == 0 || found.name != places[0].name
 	return a, err
 }
 
@@ -125,14 +118,81 @@ type place struct {
 	gtagsdb.FileLines
 }
 
+// places finds the lines below the prefix that use a name, spelled as it is or
+// in any case, with the lines that GNU Global took for definitions wrongly.
+func (v *View) places(ctx context.Context, symbol string, fold bool, keep *filter) ([]place, error) {
+	name, _, err := v.selector(symbol)
+	if err != nil {
+		return nil, err
+	}
+	names, err := v.names(name, fold, gtagsdb.References|gtagsdb.OtherSymbols)
+	if err != nil {
+		return nil, err
+	}
+	var all []place
+	for _, n := range names {
+		files, err := v.set.Occurrences(n)
+		if err != nil {
+			return nil, err
+		}
+		found, err := v.literal(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range mergeLines(files, found.uses) {
+			if keep.path(f.Path) {
+				all = append(all, place{n, f})
+			}
+		}
+	}
+	return all, nil
+}
+
+// mergeLines adds extra lines to a list that is ordered by path.
+func mergeLines(files, extra []gtagsdb.FileLines) []gtagsdb.FileLines {
+	if len(extra) == 0 {
+		return files
+	}
+	files = slices.Clone(files)
+	for _, e := range extra {
+		i, found := slices.BinarySearchFunc(files, e.Path, func(f gtagsdb.FileLines, path string) int { return cmp.Compare(f.Path, path) })
+		if !found {
+			files = slices.Insert(files, i, gtagsdb.FileLines{Path: e.Path})
+		}
+		lines := append(slices.Clone(files[i].Lines), e.Lines...)
+		slices.Sort(lines)
+		files[i].Lines = slices.Compact(lines)
+	}
+	return files
+}
+
+// dropCompiledOut removes the lines that the configuration rules out, and
+// counts them.
+func (v *View) dropCompiledOut(places []place, keep *filter) (dropped int) {
+	for i, p := range places {
+		src, err := v.w.files.read(p.Path)
+		if err != nil || src.scan() == nil {
+			continue
+		}
+		lines := slices.DeleteFunc(slices.Clone(p.Lines), func(line int) bool { return !keep.guards(src.scan().Guards(line)) })
+		dropped += len(p.Lines) - len(lines)
+		places[i].Lines = lines
+	}
+	return dropped
+}
+
 // lines makes the records from to to of all lines, reading only their files.
-func (v *View) lines(ctx context.Context, places []place, from, to int) []Symbol {
+func (v *View) lines(places []place, from, to int) []Symbol {
 	sites := make([]Symbol, 0, to-from)
 	at := 0
 	for _, p := range places {
+		if at+len(p.Lines) <= from {
+			at += len(p.Lines)
+			continue
+		}
 		for _, line := range p.Lines {
 			if at >= from && at < to {
-				sites = append(sites, v.at(ctx, p.name, p.Path, line))
+				sites = append(sites, v.at(p.name, p.Path, line))
 			}
 			at++
 		}
@@ -141,4 +201,40 @@ func (v *View) lines(ctx context.Context, places []place, from, to int) []Symbol
 		}
 	}
 	return sites
+}
+
+// ReferenceCounts is the answer to how often each file uses a name.
+type ReferenceCounts struct {
+	Files       []FileCount // of the page
+	Total       int         // files
+	References  int
+	Suggestions []string
+}
+
+// CountReferences counts the lines of each file that use a symbol, most first.
+func (v *View) CountReferences(ctx context.Context, q ReferenceQuery) (ReferenceCounts, error) {
+	var a ReferenceCounts
+	keep, err := v.filter(q.Filter)
+	if err != nil {
+		return a, err
+	}
+	places, err := v.places(ctx, q.Symbol, false, keep)
+	if err != nil {
+		return a, err
+	}
+	files := make([]gtagsdb.FileLines, len(places))
+	for i, p := range places {
+		files[i] = p.FileLines
+		a.References += len(p.Lines)
+	}
+	counts := countLines(files)
+	from, to, err := q.window(len(counts))
+	if err != nil {
+		return a, err
+	}
+	a.Files, a.Total = counts[from:to], len(counts)
+	if a.Total == 0 {
+		a.Suggestions, err = v.suggest(q.Symbol)
+	}
+	return a, err
 }

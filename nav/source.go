@@ -12,21 +12,38 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 )
 
 const (
 	// maxSourceSize is the largest file that is read for its lines. Real source
 	// is far smaller; the largest header of Linux 6.1 has 24 MB.
 	maxSourceSize = 64 << 20
-	// sourceCacheSize bounds the bytes of file content that stay in memory.
-	sourceCacheSize = 48 << 20
+	// sourceCacheSize bounds the bytes that read and scanned files take.
+	sourceCacheSize = 96 << 20
 )
 
-// source is one file as it was read: its bytes and where its lines begin.
+// source is one file as it was read: its bytes, where its lines begin, and for
+// C-like files what a scan found.
 type source struct {
 	path    string
 	content []byte
 	starts  []int
+
+	once    sync.Once
+	scanned *csource.File
+}
+
+// scan returns what a C-like file defines and under which conditions, or nil
+// for a file of another language. It scans at most once.
+func (s *source) scan() *csource.File {
+	s.once.Do(func() {
+		if lang, ok := csource.LangOf(s.path); ok {
+			s.scanned = csource.Scan(s.content, lang)
+		}
+	})
+	return s.scanned
 }
 
 // line returns line n, counted from 1, without its end; "" past the end.
@@ -149,7 +166,9 @@ func (c *sourceCache) remove(el *list.Element) {
 	c.bytes -= cached.cost()
 }
 
-func (s *cachedSource) cost() int { return len(s.content) + 8*len(s.starts) }
+// cost allows for the scan of the file, which keeps a copy of the text and its
+// tokens.
+func (s *cachedSource) cost() int { return 4*len(s.content) + 8*len(s.starts) }
 
 // PathError says why a path that the caller named cannot be used.
 type PathError struct{ Path, Reason string }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
 )
 
@@ -26,48 +27,130 @@ type Symbol struct {
 	// empty when it was looked at and is unconditional, nil when not known.
 	Guards  []string
 	Snippet string
+
+	// Start and End are the first and last line of what the symbol names, from
+	// the attributes before it to the closing brace; 0 when not known.
+	Start, End int
+	// Declares marks what only promises a definition elsewhere: a prototype, an
+	// extern variable, a forward declaration.
+	Declares bool
+	// Dead marks text that no configuration compiles (#if 0).
+	Dead bool
+	// Static marks a function that other files cannot call by its name.
+	Static bool
+	// Family names the macros that mint the symbol, "macro:SYSCALL_DEFINE"; ""
+	// for a name that stands in the source as it is.
+	Family string
+	// declarer marks a name that its macro declares, or defines if nobody else does.
+	declarer bool
+	// local marks a type defined inside a function, and its members.
+	local bool
 }
 
-// at makes the record of name at one line of one file: the line is read from
-// the file as it is now, and described by the tags of that file.
-func (v *View) at(ctx context.Context, name, path string, line int) Symbol {
+// Conditions returns the #if stack as people write it, outermost first: a macro
+// that must be defined stands for itself. Nil when the stack is not known.
+func (s *Symbol) Conditions() []string {
+	if s.Guards == nil {
+		return nil
+	}
+	shown := make([]string, len(s.Guards))
+	for i, g := range s.Guards {
+		shown[i] = csource.Display(g)
+	}
+	return shown
+}
+
+// contains reports whether a line belongs to what the symbol names.
+func (s *Symbol) contains(line int) bool { return s.Start <= line && line <= s.End }
+
+// callable reports whether the symbol has a body that runs.
+func (s *Symbol) callable() bool {
+	switch s.Kind {
+	case "function", "method", "func", "macro", "label", "constructor", "subroutine", "singletonMethod", "procedure", "generator":
+		return true
+	}
+	return s.Family != "" && s.Kind == "function"
+}
+
+// symbols returns everything that a file defines or declares, in line order:
+// by our own scan for C-like files, by Universal Ctags for the others. ok is
+// false when the file's language cannot be parsed here.
+func (v *View) symbols(ctx context.Context, src *source) (found []Symbol, ok bool, err error) {
+	if scan := src.scan(); scan != nil {
+		for _, s := range scan.Symbols() {
+			found = append(found, fromScan(src, scan, s))
+		}
+		return found, true, nil
+	}
+	service := v.w.tagger(ctx)
+	if service == nil {
+		return nil, false, nil
+	}
+	tags, err := service.Tags(ctx, src.path, src.content)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, tag := range tags {
+		if tag.Defines() || tag.Declares() {
+			found = append(found, fromTag(src, tag))
+		}
+	}
+	return found, true, nil
+}
+
+func fromScan(src *source, scan *csource.File, s csource.Symbol) Symbol {
+	text := src.line(s.Line)
+	return Symbol{
+		Name: s.Name, Path: src.path, Line: s.Line, Col: characters(text, s.Col),
+		Kind: s.Kind.String(), Typeref: typeref(s.Type), Scope: s.Scope, Signature: s.Signature,
+		Guards: scan.Guards(s.Line), Snippet: snippet(text),
+		Start: s.Start, End: s.End, Declares: !s.Kind.Definition(), Dead: s.Dead,
+		Static: isStatic(src, s), local: s.Local,
+	}
+}
+
+// typeref writes a C type as Universal Ctags does: "struct:page *" or
+// "typename:int".
+func typeref(declared string) string {
+	if declared == "" {
+		return ""
+	}
+	for _, word := range []string{"struct", "union", "enum", "class"} {
+		if rest, ok := strings.CutPrefix(declared, word+" "); ok {
+			return word + ":" + rest
+		}
+	}
+	return "typename:" + declared
+}
+
+func fromTag(src *source, tag ctags.Tag) Symbol {
+	text := src.line(tag.Line)
+	end := tag.End
+	if end == 0 {
+		end = tag.Line
+	}
+	return Symbol{
+		Name: tag.Name, Path: src.path, Line: tag.Line, Col: column(text, tag.Name),
+		Kind: tag.Kind, Typeref: tag.Typeref, Scope: tag.Scope, Signature: tag.Signature,
+		Snippet: snippet(text),
+		Start:   tag.Line, End: end, Declares: tag.Declares(),
+	}
+}
+
+// at makes the record of a name on one line of one file. A file that cannot be
+// read any more costs the record its text, not its place.
+func (v *View) at(name, path string, line int) Symbol {
 	s := Symbol{Name: name, Path: path, Line: line}
 	src, err := v.w.files.read(path)
 	if err != nil {
-		return s // deleted or unreadable since it was indexed: the place is still right
+		return s
 	}
 	text := src.line(line)
-	s.Col = column(text, name)
-	s.Snippet = snippet(text)
+	s.Col, s.Snippet = column(text, name), snippet(text)
+	if scan := src.scan(); scan != nil {
+		s.Guards, s.Dead = scan.Guards(line), scan.Dead(line)
+	}
 	return s
-}
-
-// describe fills in what Universal Ctags knows about a definition.
-func (v *View) describe(ctx context.Context, s *Symbol) {
-	for _, tag := range v.tags(ctx, s.Path) {
-		if tag.Line == s.Line && tag.Name == s.Name {
-			s.Kind, s.Typeref, s.Scope, s.Signature = tag.Kind, tag.Typeref, tag.Scope, tag.Signature
-			return
-		}
-	}
-}
-
-// tags returns the tags of one file, or none when there is no ctags or it
-// cannot parse the file; that costs an answer its descriptions, not its places.
-func (v *View) tags(ctx context.Context, path string) []ctags.Tag {
-	service := v.w.tagger(ctx)
-	if service == nil {
-		return nil
-	}
-	src, err := v.w.files.read(path)
-	if err != nil {
-		return nil
-	}
-	tags, err := service.Tags(ctx, path, src.content)
-	if err != nil {
-		v.w.opts.Logger.Debug("ctags", "path", path, "err", err)
-	}
-	return tags
 }
 
 // snippet is a source line as an answer quotes it.
@@ -98,10 +181,18 @@ func column(line, name string) int {
 		end := i + len(name)
 		if (i == 0 || !isWord(line[i-1]) || !isWord(name[0])) &&
 			(end == len(line) || !isWord(line[end]) || !isWord(name[len(name)-1])) {
-			return utf8.RuneCountInString(line[:i]) + 1
+			return characters(line, i+1)
 		}
 		from = i + 1
 	}
+}
+
+// characters turns a column in bytes into one in characters.
+func characters(line string, col int) int {
+	if col < 1 || col > len(line)+1 {
+		return col
+	}
+	return utf8.RuneCountInString(line[:col-1]) + 1
 }
 
 func isWord(c byte) bool {

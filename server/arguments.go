@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/gtagsmcp/gtagsmcp/nav"
 )
 
 // shared are the arguments that every tool takes.
@@ -18,11 +20,23 @@ type shared struct {
 	Format      string `json:"format,omitempty" jsonschema:"text (default) or json"`
 }
 
+// filtered are the arguments of the tools whose answers can be narrowed down.
+type filtered struct {
+	PathPrefix   string `json:"path_prefix,omitempty" jsonschema:"Only below this folder or file"`
+	ActiveConfig string `json:"active_config,omitempty" jsonschema:"Kernel .config path, or CONFIG_SMP,BITS=64,!CONFIG_X: drops what #if rules out"`
+}
+
+func (f filtered) filter() nav.Filter {
+	return nav.Filter{PathPrefix: f.PathPrefix, ActiveConfig: f.ActiveConfig}
+}
+
 // paged are the arguments of the tools whose answers come in pages.
 type paged struct {
 	Limit  int `json:"limit,omitempty" jsonschema:"Results a page, default 100"`
 	Offset int `json:"offset,omitempty" jsonschema:"Results to skip"`
 }
+
+func (p paged) page() nav.Page { return nav.Page{Limit: p.Limit, Offset: p.Offset} }
 
 const (
 	defaultLimit = 100
@@ -35,6 +49,10 @@ var bounds = map[string]func(*jsonschema.Schema){
 	"format": func(s *jsonschema.Schema) { s.Enum = []any{"text", "json"} },
 	"limit":  between(1, maxLimit, defaultLimit),
 	"offset": between(0, math.MaxInt32, 0),
+
+	"max_definitions": between(1, 20, 3),
+	"max_depth":       between(1, 12, 8),
+	"depth":           between(0, 3, 1),
 }
 
 func between(low, high, preset int) func(*jsonschema.Schema) {

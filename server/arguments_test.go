@@ -35,7 +35,7 @@ func TestParseRefusesBadArguments(t *testing.T) {
 		{`{"symbol":"a","offset":-1}`, `argument offset takes a whole number from 0 up, got -1`},
 		{`{"symbol":"a","case_insensitive":"yes"}`, `argument case_insensitive takes true or false, got "yes"`},
 		{`{"symbol":"a","format":"xml"}`, `argument format takes text or json, got "xml"`},
-		{`{"symbol":"a","symbl":"b"}`, `argument "symbl" is unknown; this tool takes symbol, case_insensitive, path_prefix, limit, offset, project_root, format`},
+		{`{"symbol":"a","symbl":"b"}`, `argument "symbl" is unknown; this tool takes symbol, case_insensitive, path_prefix, active_config, limit, offset, project_root, format`},
 		{`[1]`, `argument list must be a JSON object`},
 		{`"x"`, `argument list must be a JSON object`},
 	} {

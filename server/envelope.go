@@ -36,7 +36,15 @@ type envelope struct {
 	NextTools   []string
 	Warning     string
 	Error       string
-	retry       bool // the error passes by itself
+	Extra       []field // what only one tool answers, in order
+	retry       bool    // the error passes by itself
+	rest        string  // the footer when there is more but no next page
+}
+
+// field is one more key of an answer.
+type field struct {
+	key   string
+	value any
 }
 
 // results is the part of an answer that differs from tool to tool: it is
@@ -69,6 +77,9 @@ func (e *envelope) MarshalJSON() ([]byte, error) {
 	w.optional("exported", e.Exported, e.Exported != "")
 	w.optional("resolved_via", e.ResolvedVia, e.ResolvedVia != "")
 	w.optional("config_filtered", e.Filtered, e.Filtered != nil)
+	for _, f := range e.Extra {
+		w.field(f.key, f.value)
+	}
 	w.optional("suggestions", e.Suggestions, len(e.Suggestions) > 0)
 	w.optional("fallback", e.Fallback, e.Fallback != "")
 	w.optional("message", e.Message, e.Message != "")

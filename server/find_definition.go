@@ -8,9 +8,9 @@ import (
 )
 
 type findDefinitionArgs struct {
-	Symbol          string `json:"symbol" jsonschema:"Exact name"`
+	Symbol          string `json:"symbol" jsonschema:"Exact name; Scope::name and name@path[:line] select"`
 	CaseInsensitive bool   `json:"case_insensitive,omitempty" jsonschema:"Ignore case"`
-	PathPrefix      string `json:"path_prefix,omitempty" jsonschema:"Only below this folder or file"`
+	filtered
 	paged
 	shared
 }
@@ -33,19 +33,24 @@ func answerDefinition(ctx context.Context, c *call, in findDefinitionArgs) (*env
 	}
 	defer view.Release()
 	found, err := view.Definitions(ctx, nav.DefinitionQuery{
-		Symbol: in.Symbol, CaseInsensitive: in.CaseInsensitive, PathPrefix: in.PathPrefix,
-		Page: nav.Page{Limit: in.Limit, Offset: in.Offset},
+		Symbol: in.Symbol, CaseInsensitive: in.CaseInsensitive, Filter: in.filter(), Page: in.page(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	e := symbolEnvelope(view, in.Symbol, found.Sites, found.Total, in.paged)
-	e.Definitions, e.GuardVariants = &found.Total, &found.GuardVariants
-	e.use(found.Usage)
-	e.NextTools = []string{"find_references", "list_file_symbols"}
+	e.filteredBy(in.filtered, found.Filtered)
+	e.ResolvedVia = found.Via
 	if found.Total == 0 {
-		e.Definitions, e.GuardVariants = nil, nil
-		e.miss("definition", in.Symbol, in.PathPrefix, found.Suggestions)
+		e.miss("definition", in.Symbol, in.filtered, found.Suggestions)
+		e.NextTools = []string{"find_references"}
+		return e, nil
+	}
+	e.Definitions, e.GuardVariants, e.Exported = &found.Total, &found.GuardVariants, found.Exported
+	e.use(found.Usage)
+	e.NextTools = []string{"get_symbol_body", "find_callers", "find_references"}
+	if !found.Callable {
+		e.NextTools = []string{"get_symbol_body", "find_references"}
 	}
 	return e, nil
 }
@@ -66,10 +71,20 @@ func (e *envelope) use(u nav.Usage) {
 
 // miss makes an empty answer say why it is empty. It is no error: that nothing
 // is there can be what the caller wanted to know.
-func (e *envelope) miss(what, symbol, prefix string, suggestions []string) {
+func (e *envelope) miss(what, symbol string, f filtered, suggestions []string) {
 	e.Message = fmt.Sprintf("no %s of %s in the index", what, symbol)
-	if prefix != "" {
-		e.Message = fmt.Sprintf("no %s of %s below %s", what, symbol, prefix)
+	if f.PathPrefix != "" {
+		e.Message = fmt.Sprintf("no %s of %s below %s", what, symbol, f.PathPrefix)
+	}
+	if e.Filtered != nil && *e.Filtered > 0 {
+		e.Message += fmt.Sprintf("; active_config rules out %d", *e.Filtered)
 	}
 	e.Suggestions = suggestions
+}
+
+// filteredBy records how many results a configuration ruled out.
+func (e *envelope) filteredBy(f filtered, n int) {
+	if f.ActiveConfig != "" {
+		e.Filtered = &n
+	}
 }

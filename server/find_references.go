@@ -9,7 +9,7 @@ import (
 type findReferencesArgs struct {
 	Symbol          string `json:"symbol" jsonschema:"Exact name"`
 	CaseInsensitive bool   `json:"case_insensitive,omitempty" jsonschema:"Ignore case"`
-	PathPrefix      string `json:"path_prefix,omitempty" jsonschema:"Only below this folder or file"`
+	filtered
 	paged
 	shared
 }
@@ -31,22 +31,28 @@ func answerReferences(ctx context.Context, c *call, in findReferencesArgs) (*env
 	}
 	defer view.Release()
 	found, err := view.References(ctx, nav.ReferenceQuery{
-		Symbol: in.Symbol, CaseInsensitive: in.CaseInsensitive, PathPrefix: in.PathPrefix,
-		Page: nav.Page{Limit: in.Limit, Offset: in.Offset},
+		Symbol: in.Symbol, CaseInsensitive: in.CaseInsensitive, Filter: in.filter(), Page: in.page(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	e := symbolEnvelope(view, in.Symbol, found.Sites, found.Total, in.paged)
 	e.Results = referenceRecords(found.Sites)
-	e.use(found.Usage)
-	e.NextTools = []string{"find_definition"}
-	if found.Usage.Undefined && found.Total > 0 {
+	e.filteredBy(in.filtered, found.Filtered)
+	if found.Total == 0 {
+		e.miss("reference", in.Symbol, in.filtered, found.Suggestions)
+		e.NextTools = []string{"find_definition"}
+		return e, nil
+	}
+	files := len(found.Files)
+	e.References, e.Files, e.TopFiles = &found.Total, &files, found.Files[:min(3, files)]
+	e.NextTools = []string{"find_definition", "find_callers"}
+	if e.Truncated {
+		e.NextTools = []string{"summarize_references", "find_callers"}
+	}
+	if found.Fallback {
 		e.Fallback = "symbol_usages"
 		e.Message = in.Symbol + " is not defined in this tree; these lines use the name"
-	}
-	if found.Total == 0 {
-		e.miss("reference", in.Symbol, in.PathPrefix, found.Suggestions)
 	}
 	return e, nil
 }

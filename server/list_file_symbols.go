@@ -27,15 +27,13 @@ func answerFileSymbols(ctx context.Context, c *call, in listFileSymbolsArgs) (*e
 		return nil, err
 	}
 	defer view.Release()
-	found, err := view.Outline(ctx, nav.OutlineQuery{
-		Path: in.FilePath, Page: nav.Page{Limit: in.Limit, Offset: in.Offset},
-	})
+	found, err := view.Outline(ctx, nav.OutlineQuery{Path: in.FilePath, Page: in.page()})
 	if err != nil {
 		return nil, err
 	}
 	e := symbolEnvelope(view, "", found.Symbols, found.Total, in.paged)
 	e.Results = outlineRecords(found.Symbols)
-	e.NextTools = []string{"find_definition", "find_references"}
+	e.NextTools = []string{"get_symbol_body", "find_references"}
 	if found.Total == 0 {
 		e.Message = found.Path + " defines no symbols"
 	}

@@ -23,7 +23,7 @@ const instructions = "Indexed code navigation. For any question about where a na
 func (s *Server) MCP(stop context.Context) *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{Name: "gtagsmcp", Title: "GNU Global code navigation", Version: s.cfg.Version}, &mcp.ServerOptions{
 		Instructions: instructions,
-		Logger:       s.cfg.Logger,
+		Logger:       s.protocolLogger(),
 		// Named, so that neither logging nor list changes are announced: the
 		// tools are the same for every client, for ever.
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
@@ -41,6 +41,15 @@ func (s *Server) MCP(stop context.Context) *mcp.Server {
 	}
 	m.AddReceivingMiddleware(survive(stop, s.cfg.Logger))
 	return m
+}
+
+// protocolLogger is for the protocol library, which reports the normal end of a
+// session as an error and writes several lines a session: for debugging only.
+func (s *Server) protocolLogger() *slog.Logger {
+	if s.cfg.Logger.Enabled(context.Background(), slog.LevelDebug) {
+		return s.cfg.Logger
+	}
+	return slog.New(slog.DiscardHandler)
 }
 
 // survive makes a panic in one request that request's error, and lets a

@@ -7,36 +7,32 @@ import (
 	"github.com/gtagsmcp/gtagsmcp/nav"
 )
 
-// patience is how long a call waits for a state that passes by itself, such as
-// a toolchain being installed, before it answers "retry".
-type patience struct {
-	limit, step time.Duration
-}
+// askAgain is how soon a passing failure is looked at again.
+const askAgain = 200 * time.Millisecond
 
 // progressEvery is how often a waiting caller hears that it still waits.
 const progressEvery = time.Second
 
-// defaultPatience lets a small installation finish within the first call and
-// stays well below the time after which hosts give up on a call.
-var defaultPatience = patience{limit: 5 * time.Second, step: 200 * time.Millisecond}
-
 // await runs a step again and again while it fails with something that passes,
 // for as long as the call's patience lasts.
 func (c *call) await(ctx context.Context, step func() error) error {
-	deadline := time.Now().Add(c.patience.limit)
+	deadline := time.Now().Add(c.patience)
 	for said := (time.Time{}); ; {
 		err := step()
-		if err == nil || !nav.Temporary(err) || time.Now().After(deadline) {
+		if err == nil || !nav.Temporary(err) {
 			return err
 		}
 		if time.Since(said) >= progressEvery {
 			c.progress(err.Error(), 0, 0)
 			said = time.Now()
 		}
+		if time.Now().After(deadline) {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(c.patience.step):
+		case <-time.After(min(askAgain, c.patience)):
 		}
 	}
 }

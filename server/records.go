@@ -33,7 +33,7 @@ func (r record) MarshalJSON() ([]byte, error) {
 	w.field("typeref", orNull(r.Typeref))
 	w.field("scope", orNull(r.Scope))
 	w.field("signature", orNull(r.Signature))
-	w.field("guard", r.Guards)
+	w.field("guard", (*nav.Symbol)(&r).Conditions())
 	w.field("snippet", r.Snippet)
 	return w.bytes()
 }
@@ -52,8 +52,8 @@ func tags(s nav.Symbol) string {
 	if s.Kind != "" {
 		facts = append(facts, s.Kind)
 	}
-	if len(s.Guards) > 0 {
-		facts = append(facts, "#if "+strings.Join(s.Guards, " && "))
+	if conditions := s.Conditions(); len(conditions) > 0 {
+		facts = append(facts, "#if "+strings.Join(conditions, " && "))
 	}
 	if len(facts) == 0 {
 		return ""
@@ -81,7 +81,7 @@ func (r referenceRecords) lines(e *envelope) []string {
 		if i == 0 || s.Path != r[i-1].Path {
 			out = append(out, s.Path)
 		}
-		out = append(out, fmt.Sprintf(" %d: %s", s.Line, s.Snippet))
+		out = append(out, fmt.Sprintf(" %d: %s%s", s.Line, s.Snippet, tags(s)))
 	}
 	return out
 }

@@ -90,6 +90,8 @@ func topFiles(top []nav.FileCount, files int) string {
 func (e *envelope) footer() []string {
 	n := e.Results.count()
 	switch {
+	case e.Truncated && e.rest != "":
+		return []string{e.rest}
 	case e.Truncated:
 		return []string{fmt.Sprintf("[%d-%d of %d · offset=%d for more]", e.Offset+1, e.Offset+n, e.Total, e.Offset+n)}
 	case e.Offset > 0 && n > 0:

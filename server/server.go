@@ -34,8 +34,12 @@ type Config struct {
 	// server, "" if it did not say.
 	ClientDir string
 	// Dir is the working directory.
-	Dir    string
-	Logger *slog.Logger
+	Dir string
+	// Patience is how long a call waits for what passes by itself, such as the
+	// toolchain's installation. Zero means 5 seconds: a small installation ends
+	// within the first call, and hosts give up on a call much later.
+	Patience time.Duration
+	Logger   *slog.Logger
 }
 
 // Server answers tool calls. It is safe for concurrent use. Close it last.
@@ -51,6 +55,9 @@ type Server struct {
 // New makes a server. It touches neither the disk nor the network: that waits
 // for the first call, because hosts give up on a slow start.
 func New(cfg Config) *Server {
+	if cfg.Patience == 0 {
+		cfg.Patience = 5 * time.Second
+	}
 	s := &Server{cfg: cfg, tools: map[string]*tool{}, workspaces: map[string]*openWorkspace{}}
 	for _, t := range tools() {
 		s.tools[t.name] = &t
@@ -105,17 +112,35 @@ func (s *Server) open(root string) (*openWorkspace, error) {
 		// Calls that still use the old workspace finish with it first.
 		time.AfterFunc(time.Minute, func() { ws.Close() })
 	}
-	project, err := ReadSettingsFile(file)
+	settings, err := s.settings(root)
 	opened := &openWorkspace{config: mark}
 	if err != nil {
 		opened.problem = err.Error()
 	}
-	opened.Workspace, err = s.cfg.Open(root, s.cfg.Above.Over(project).Over(s.cfg.Below))
+	opened.Workspace, err = s.cfg.Open(root, settings)
 	if err != nil {
 		return nil, err
 	}
 	s.workspaces[root] = opened
 	return opened, nil
+}
+
+// settings are those that hold at a root. The error is a mistake in the
+// project's config file; what could be read counts all the same.
+func (s *Server) settings(root string) (Settings, error) {
+	project, err := ReadSettingsFile(filepath.Join(root, projectConfig))
+	return s.cfg.Above.Over(project).Over(s.cfg.Below), err
+}
+
+// Project returns the tree that a call without project_root is about when
+// there is no client, and the settings that hold there.
+func (s *Server) Project() (root string, settings Settings, err error) {
+	root, err = s.root(request{roots: func() []*mcp.Root { return nil }})
+	if err != nil {
+		return "", settings, err
+	}
+	settings, err = s.settings(root)
+	return root, settings, err
 }
 
 // Close closes all workspaces.
@@ -160,7 +185,7 @@ func (s *Server) answer(ctx context.Context, req request) (e *envelope) {
 	if err != nil {
 		return failure(root, err)
 	}
-	c := &call{workspace: ws.Workspace, progress: req.progress, patience: defaultPatience}
+	c := &call{workspace: ws.Workspace, progress: req.progress, patience: s.cfg.Patience}
 	e, err = t.run(ctx, c, req.arguments)
 	if err != nil {
 		e = failure(root, err)

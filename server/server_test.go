@@ -3,12 +3,15 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -312,5 +315,59 @@ func TestSnapshots(t *testing.T) {
 		if string(got)+"\n" != string(want) {
 			t.Errorf("%s differs from %s; got\n%s", tool.Name, file, got)
 		}
+	}
+}
+
+// passing is a toolchain that is being installed.
+type passing struct{ error }
+
+func (passing) Temporary() bool { return true }
+
+// TestInstallingIsAnAnswer asks while the toolchain is being installed: the
+// call waits a little, says so through the error channel with progress on the
+// way, and the next call after the install answers.
+func TestInstallingIsAnAnswer(t *testing.T) {
+	root := navtest.Tree(t, smallTree)
+	tc := toolchain(t)
+	var ready atomic.Bool
+	s := newTestServer(t, func(cfg *Config) {
+		cfg.Patience = 20 * time.Millisecond
+		cfg.Open = func(root string, _ Settings) (*nav.Workspace, error) {
+			return nav.OpenWorkspace(root, nav.Options{
+				Toolchain: func(context.Context) (nav.Toolchain, error) {
+					if !ready.Load() {
+						return nav.Toolchain{}, passing{errors.New("the toolchain is being installed; retry in ~5 s")}
+					}
+					return tc, nil
+				},
+			})
+		}
+	})
+	progress := make(chan string, 10)
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{},
+		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+			select {
+			case progress <- req.Params.Message:
+			default:
+			}
+		},
+	})
+	session := connect(t, s, eras[0], client)
+	params := &mcp.CallToolParams{Name: "find_definition", Arguments: map[string]any{"project_root": root, "symbol": "map_page"}}
+	params.SetProgressToken("p")
+	res, err := session.CallTool(t.Context(), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := res.Content[0].(*mcp.TextContent).Text; !res.IsError || !strings.HasPrefix(text, "Error: the toolchain is being installed; retry") {
+		t.Errorf("while installing: isError=%v, got %s", res.IsError, text)
+	}
+	if got := <-progress; !strings.Contains(got, "being installed") {
+		t.Errorf("progress: got %q", got)
+	}
+	ready.Store(true)
+	if got, failed := ask(t, session, "find_definition", params.Arguments.(map[string]any)); failed || !strings.Contains(got, "lib/map.c:3:") {
+		t.Errorf("after the install: failed=%v, got %s", failed, got)
 	}
 }

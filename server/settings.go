@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/gtagsmcp/gtagsmcp/nav"
 )
 
 // projectConfig is the name of the settings file in a project's root.
@@ -26,6 +28,11 @@ type Settings struct {
 	Enrich           *bool    `toml:"enrich"`            // ask ctags for kinds and signatures, default true
 	Guards           *bool    `toml:"guards"`            // report #if stacks, default true
 	MacroResolve     *bool    `toml:"macro_resolve"`     // find names minted by macros, default true
+	// AllowAnyRoot permits an index of the home directory, of the root of the
+	// file system, and of very large trees without git. Default false.
+	AllowAnyRoot *bool `toml:"allow_any_root"`
+	// Macros are the project's own families of macros that mint names.
+	Macros []nav.MacroFamily `toml:"macro"`
 }
 
 // Over returns the settings of s, and those of lower where s has none.
@@ -33,11 +40,16 @@ func (s Settings) Over(lower Settings) Settings {
 	if s.SkipGlobs == nil {
 		s.SkipGlobs = lower.SkipGlobs
 	}
+	if s.Macros == nil {
+		s.Macros = lower.Macros
+	}
 	return Settings{
 		Root:             first(s.Root, lower.Root),
 		Label:            first(s.Label, lower.Label),
 		BinDir:           first(s.BinDir, lower.BinDir),
 		SkipGlobs:        s.SkipGlobs,
+		Macros:           s.Macros,
+		AllowAnyRoot:     first(s.AllowAnyRoot, lower.AllowAnyRoot),
 		RespectGitignore: first(s.RespectGitignore, lower.RespectGitignore),
 		Enrich:           first(s.Enrich, lower.Enrich),
 		Guards:           first(s.Guards, lower.Guards),
@@ -79,6 +91,7 @@ func ReadEnvironment(getenv func(string) string) (Settings, error) {
 	truth("ENRICH", &s.Enrich)
 	truth("GUARDS", &s.Guards)
 	truth("MACRO_RESOLVE", &s.MacroResolve)
+	truth("ALLOW_ANY_ROOT", &s.AllowAnyRoot)
 	return s, errors.Join(errs...)
 }
 
@@ -112,7 +125,7 @@ func ReadSettingsFile(path string) (Settings, error) {
 		return s, fmt.Errorf("config file %s: %w", path, err)
 	}
 	for _, key := range meta.Undecoded() {
-		return s, fmt.Errorf("config file %s:%d: unknown key %q; known are root, label, bin_dir, skip_globs, respect_gitignore, enrich, guards, macro_resolve",
+		return s, fmt.Errorf("config file %s:%d: unknown key %q; known are root, label, bin_dir, skip_globs, respect_gitignore, enrich, guards, macro_resolve, allow_any_root, [[macro]]",
 			path, lineOf(string(text), key.String()), key)
 	}
 	if s.Root != nil && !filepath.IsAbs(*s.Root) {

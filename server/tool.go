@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -43,6 +44,11 @@ func tools() []tool {
 	return []tool{
 		findDefinition(),
 		findReferences(),
+		getSymbolBody(),
+		findCallers(),
+		findCallees(),
+		symbolInfo(),
+		summarizeReferences(),
 		listFileSymbols(),
 		updateIndex(),
 	}
@@ -67,5 +73,5 @@ func (t *tool) declare() *mcp.Tool {
 type call struct {
 	workspace *nav.Workspace
 	progress  func(message string, done, total float64)
-	patience  patience
+	patience  time.Duration
 }

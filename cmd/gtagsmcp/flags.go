@@ -18,6 +18,7 @@ type globalFlags struct {
 	binDir      string
 	skipGlobs   []string
 	noAutoSetup bool
+	allowAny    bool
 	logLevel    string
 
 	level slog.Level
@@ -29,6 +30,7 @@ func (f *globalFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.binDir, "bin-dir", "", "folder with gtags, global and ctags (GTAGS_MCP_BIN_DIR)")
 	set.StringArrayVar(&f.skipGlobs, "skip-glob", nil, "leave files that match out of the index; may be repeated")
 	set.BoolVar(&f.noAutoSetup, "no-auto-setup", false, "never install a missing toolchain by itself (GTAGS_MCP_AUTO_SETUP=0)")
+	set.BoolVar(&f.allowAny, "allow-any-root", false, "index even the home directory or a huge tree without git (GTAGS_MCP_ALLOW_ANY_ROOT=1)")
 	set.StringVar(&f.logLevel, "log-level", "warn", "debug, info, warn or error, to standard error")
 }
 
@@ -62,9 +64,13 @@ func (f *globalFlags) given() server.Settings {
 		}
 		return &value
 	}
-	return server.Settings{
+	s := server.Settings{
 		Root: text(f.root), Label: text(f.label), BinDir: text(f.binDir), SkipGlobs: f.skipGlobs,
 	}
+	if f.allowAny {
+		s.AllowAnyRoot = &f.allowAny
+	}
+	return s
 }
 
 // autoSetup reports whether a missing toolchain is installed without asking.

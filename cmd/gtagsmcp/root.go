@@ -56,6 +56,7 @@ Started without a command by a client, it serves; on a terminal it prints this.`
 		newSetupCommand(std, flags),
 		newDoctorCommand(std, flags),
 		newCallCommand(std, flags),
+		newIndexCommand(std, indexOpener(std, flags)),
 		newConfigCommand(std),
 		newVersionCommand(std),
 	)

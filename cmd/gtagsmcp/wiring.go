@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/gtagsmcp/gtagsmcp/bootstrap"
 	"github.com/gtagsmcp/gtagsmcp/nav"
@@ -40,18 +41,65 @@ func newServer(std streams, flags *globalFlags) (*app, error) {
 			gate := a.gates.with(s)
 			return nav.OpenWorkspace(root, nav.Options{
 				Toolchain: func(ctx context.Context) (nav.Toolchain, error) { return ready(ctx, gate) },
-				Index: index.Options{
-					SkipGlobs:      s.SkipGlobs,
-					IncludeIgnored: s.RespectGitignore != nil && !*s.RespectGitignore,
-				},
-				NoEnrich: s.Enrich != nil && !*s.Enrich,
-				NoGuards: s.Guards != nil && !*s.Guards,
-				Logger:   log,
+				Index:     indexOptions(s),
+				NoEnrich:  isOff(s.Enrich),
+				NoGuards:  isOff(s.Guards),
+				NoMacros:  isOff(s.MacroResolve),
+				Macros:    s.Macros,
+				Logger:    log,
 			})
 		},
 	})
 	return a, nil
 }
+
+func indexOptions(s server.Settings) index.Options {
+	return index.Options{
+		SkipGlobs:      s.SkipGlobs,
+		IncludeIgnored: isOff(s.RespectGitignore),
+		AllowAny:       s.AllowAnyRoot != nil && *s.AllowAnyRoot,
+	}
+}
+
+// indexOpener opens the index of the current project for the index commands,
+// which wait for the toolchain where a server's call would answer "retry".
+func indexOpener(std streams, flags *globalFlags) openIndex {
+	return func(ctx context.Context, allowAny bool) (*index.Index, error) {
+		a, err := newServer(std, flags)
+		if err != nil {
+			return nil, err
+		}
+		context.AfterFunc(ctx, func() { a.Close() })
+		root, settings, err := a.Project()
+		if err != nil {
+			return nil, err
+		}
+		opts := indexOptions(settings)
+		opts.AllowAny = opts.AllowAny || allowAny
+		opts.Logger = std.logger(flags.level)
+		gate, show := a.gates.with(settings), newProgressLine(std.err)
+		opts.Tools = func(ctx context.Context) (index.Tools, error) {
+			for {
+				changed := gate.Changed()
+				tc, err := ready(ctx, gate)
+				if !nav.Temporary(err) {
+					return tc.Index, err
+				}
+				show(err.Error(), 0, 0)
+				select {
+				case <-ctx.Done():
+					return index.Tools{}, ctx.Err()
+				case <-changed:
+				case <-time.After(time.Second):
+				}
+			}
+		}
+		return index.Open(root, opts)
+	}
+}
+
+// isOff reads a switch that is on unless somebody turned it off.
+func isOff(setting *bool) bool { return setting != nil && !*setting }
 
 func (a *app) Close() error {
 	err := a.Server.Close()

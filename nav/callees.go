@@ -1,0 +1,179 @@
+package nav
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+)
+
+// CalleeQuery asks what a function calls.
+type CalleeQuery struct {
+	Symbol     string // with a selector, that definition
+	PathPrefix string
+}
+
+// Callees is the answer, about the best definition of the symbol.
+type Callees struct {
+	Definition *Symbol // nil when there is none
+	// NotCallable is set when the symbol is not something that runs.
+	NotCallable bool
+	InTree      []Symbol // the definition of each name that is called, in order of the calls
+	External    []string // names that the tree does not define
+	Indirect    []string // members, parameters and variables called through
+	// Selectors pick one of several functions that share the name.
+	Selectors   []string
+	Suggestions []string
+}
+
+// Callees finds what a function calls.
+func (v *View) Callees(ctx context.Context, q CalleeQuery) (Callees, error) {
+	var a Callees
+	keep, err := v.filter(Filter{PathPrefix: q.PathPrefix})
+	if err != nil {
+		return a, err
+	}
+	sites, _, err := v.sites(ctx, q.Symbol, false)
+	if err != nil {
+		return a, err
+	}
+	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !keep.path(s.Path) })
+	if len(sites) == 0 {
+		a.Suggestions, err = v.suggest(q.Symbol)
+		return a, err
+	}
+	a.Definition = &sites[0]
+	if i := slices.IndexFunc(sites, func(s Symbol) bool { return s.callable() }); i >= 0 {
+		a.Definition = &sites[i]
+	} else {
+		a.NotCallable = true
+		return a, nil
+	}
+	a.Selectors = selectors(sites)
+	calls, err := v.callsOf(ctx, *a.Definition)
+	if err != nil {
+		return a, err
+	}
+	for _, c := range calls {
+		switch {
+		case c.indirect:
+			a.Indirect = append(a.Indirect, c.name)
+		case c.target == nil:
+			a.External = append(a.External, c.name)
+		default:
+			a.InTree = append(a.InTree, *c.target)
+		}
+	}
+	return a, nil
+}
+
+// call is one name that a function calls.
+type call struct {
+	name     string
+	lines    []int
+	indirect bool
+	target   *Symbol // nil when the tree does not define it
+}
+
+// callsOf finds the calls in the body of a definition and what each one means.
+func (v *View) callsOf(ctx context.Context, def Symbol) ([]call, error) {
+	src, err := v.w.files.read(def.Path)
+	if err != nil {
+		return nil, nil
+	}
+	var calls []call
+	names, err := v.callNames(src, def)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range names {
+		i := slices.IndexFunc(calls, func(have call) bool { return have.name == c.name && have.indirect == c.indirect })
+		if i < 0 {
+			i = len(calls)
+			calls = append(calls, call{name: c.name, indirect: c.indirect})
+		}
+		calls[i].lines = append(calls[i].lines, c.line)
+	}
+	for i := range calls {
+		if calls[i].indirect {
+			continue
+		}
+		found, err := v.literal(ctx, calls[i].name)
+		if err != nil {
+			return nil, err
+		}
+		calls[i].target = meant(found.sites, def)
+	}
+	return calls, nil
+}
+
+// meant picks the definition that a call in a file means: the one of the same
+// file, else of the same architecture or nearest folder, never a static function
+// of another file, a function before a macro of the same name elsewhere.
+func meant(sites []Symbol, from Symbol) *Symbol {
+	best, bestScore := -1, 0
+	for i := range sites {
+		s := &sites[i]
+		if !s.callable() || s.Static && s.Path != from.Path && !strings.HasSuffix(s.Path, ".h") {
+			continue
+		}
+		if score := closeness(s, from); best < 0 || score > bestScore {
+			best, bestScore = i, score
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return &sites[best]
+}
+
+// closeness says how likely a definition is the one that a file means. Ties go
+// to the better rank, since sites come ranked.
+func closeness(s *Symbol, from Symbol) int {
+	score := 0
+	if s.Path == from.Path {
+		score += 1000
+	}
+	if s.Dead != from.Dead {
+		score -= 500
+	}
+	fromArch, arch := archOf(from.Path), archOf(s.Path)
+	switch {
+	case arch != "" && arch == fromArch:
+		score += 200
+	case arch != "" && fromArch == "":
+		score -= 50
+		if arch == "x86" {
+			score += 25
+		}
+	case arch != "":
+		score -= 300
+	}
+	if sideTree(s.Path) != sideTree(from.Path) {
+		score -= 200
+	}
+	if stub(s) {
+		score -= 20
+	}
+	return score + sharedFolders(s.Path, from.Path)
+}
+
+// archOf is the architecture that a path of the Linux kernel belongs to, or "".
+func archOf(p string) string {
+	rest, ok := strings.CutPrefix(p, "arch/")
+	if !ok {
+		return ""
+	}
+	arch, _, _ := strings.Cut(rest, "/")
+	return arch
+}
+
+// sharedFolders counts the leading folders that two paths have in common.
+func sharedFolders(a, b string) int {
+	as, bs := strings.Split(path.Dir(a), "/"), strings.Split(path.Dir(b), "/")
+	n := 0
+	for n < len(as) && n < len(bs) && as[n] == bs[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,163 @@
+package nav
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/index"
+)
+
+// lineRange is a run of lines, both ends included.
+type lineRange struct{ first, last int }
+
+// fileDiff is what changed in one file. Paths are relative to the root; "" on
+// the side where the file does not exist.
+type fileDiff struct {
+	oldPath, newPath string
+	// oldLines were removed or replaced, newLines added or put in their place.
+	// A pure deletion leaves an empty newLines run between two lines.
+	oldLines, newLines []lineRange
+}
+
+// changes compares the working tree with a commit, untracked files included.
+func (v *View) changes(ctx context.Context, ref string) ([]fileDiff, error) {
+	if ref == "" || strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, "\x00\n ") {
+		return nil, fmt.Errorf("git_ref %q is not the name of a commit; give a branch, a tag or a hash", ref)
+	}
+	out, err := index.Git(ctx, v.w.root, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if errors.Is(err, index.ErrNoGit) {
+		return nil, fmt.Errorf("%s is not in a git repository: a blast radius needs one", v.w.root)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git_ref %s: no such commit in %s", ref, v.w.root)
+	}
+	commit := strings.TrimSpace(string(out))
+	out, err = index.Git(ctx, v.w.root, "-c", "core.quotePath=false", "diff", "--no-ext-diff", "--no-textconv", "--no-color",
+		"--unified=0", "--find-renames", "--relative", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", commit, "--")
+	if err != nil {
+		return nil, err
+	}
+	diffs, err := parseDiff(out)
+	if err != nil {
+		return nil, fmt.Errorf("the output of git diff: %w", err)
+	}
+	out, err = index.Git(ctx, v.w.root, "ls-files", "-z", "-o", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	for name := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
+		if p := string(name); p != "" && !strings.HasPrefix(p, ".gtags-mcp/") && !strings.HasSuffix(p, "/") {
+			diffs = append(diffs, fileDiff{newPath: p, newLines: []lineRange{{1, 1 << 30}}})
+		}
+	}
+	return diffs, nil
+}
+
+// parseDiff reads a unified diff without context. Only its headers matter; the
+// lines of hunks are skipped by their counts, so that no text in them can be
+// taken for a header.
+func parseDiff(diff []byte) ([]fileDiff, error) {
+	var all []fileDiff
+	lines := strings.Split(string(diff), "\n")
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		if strings.HasPrefix(line, "diff --git ") {
+			all = append(all, fileDiff{})
+			continue
+		}
+		if len(all) == 0 {
+			continue
+		}
+		file := &all[len(all)-1]
+		var err error
+		switch {
+		case strings.HasPrefix(line, "rename from "):
+			file.oldPath, err = diffPath(line[len("rename from "):], "")
+		case strings.HasPrefix(line, "rename to "):
+			file.newPath, err = diffPath(line[len("rename to "):], "")
+		case strings.HasPrefix(line, "--- "):
+			file.oldPath, err = diffPath(line[4:], "a/")
+		case strings.HasPrefix(line, "+++ "):
+			file.newPath, err = diffPath(line[4:], "b/")
+		case strings.HasPrefix(line, "@@ "):
+			var skip int
+			skip, err = file.hunk(line)
+			i += skip
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	return all, nil
+}
+
+// hunk reads "@@ -12,3 +12,0 @@" and returns how many lines of text follow.
+func (f *fileDiff) hunk(header string) (lines int, err error) {
+	fields := strings.Fields(header)
+	if len(fields) < 3 {
+		return 0, fmt.Errorf("hunk header %q", header)
+	}
+	before, nBefore, err := hunkSide(fields[1], "-")
+	if err != nil {
+		return 0, err
+	}
+	after, nAfter, err := hunkSide(fields[2], "+")
+	if err != nil {
+		return 0, err
+	}
+	if nBefore > 0 {
+		f.oldLines = append(f.oldLines, lineRange{before, before + nBefore - 1})
+	}
+	// An empty side names the line before the gap.
+	f.newLines = append(f.newLines, lineRange{after, after + nAfter - 1})
+	return nBefore + nAfter, nil
+}
+
+func hunkSide(field, sign string) (start, count int, err error) {
+	numbers, ok := strings.CutPrefix(field, sign)
+	if !ok {
+		return 0, 0, fmt.Errorf("hunk range %q", field)
+	}
+	first, second, both := strings.Cut(numbers, ",")
+	if start, err = strconv.Atoi(first); err != nil || start < 0 {
+		return 0, 0, fmt.Errorf("hunk range %q", field)
+	}
+	if !both {
+		return start, 1, nil
+	}
+	if count, err = strconv.Atoi(second); err != nil || count < 0 {
+		return 0, 0, fmt.Errorf("hunk range %q", field)
+	}
+	return start, count, nil
+}
+
+// diffPath reads a path of a diff header: git puts names with quotes or control
+// characters into C quotes, and a tab behind names with blanks.
+func diffPath(text, prefix string) (string, error) {
+	text = strings.TrimSuffix(text, "\t")
+	if strings.HasPrefix(text, `"`) {
+		unquoted, err := strconv.Unquote(text)
+		if err != nil {
+			return "", fmt.Errorf("quoted path %s", text)
+		}
+		text = unquoted
+	}
+	if text == "/dev/null" {
+		return "", nil
+	}
+	return path.Clean(strings.TrimPrefix(text, prefix)), nil
+}
+
+// touches reports whether an edit falls into the lines of a symbol. A pure
+// deletion falls into it when the gap is inside, not at its border.
+func (r lineRange) touches(s *Symbol) bool {
+	if r.last < r.first {
+		return s.Start <= r.first && r.first < s.End
+	}
+	return r.first <= s.End && r.last >= s.Start
+}

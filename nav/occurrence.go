@@ -1,0 +1,137 @@
+package nav
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/csource"
+	"github.com/gtagsmcp/gtagsmcp/nav/macro"
+)
+
+// meaning is what a name can stand for in a C-like file: it decides which of
+// the places that mention the name use the symbol.
+type meaning struct {
+	member bool // something in the tree is a member of that name
+	typ    bool // something in the tree is a struct, union, enum or class of that name
+	other  bool // something else
+}
+
+// meaningOf sums up the definitions of a name. A name that the tree does not
+// define may mean anything.
+func meaningOf(sites []Symbol) meaning {
+	var m meaning
+	for i := range sites {
+		switch sites[i].Kind {
+		case "member":
+			m.member = true
+		case "struct", "union", "enum", "class":
+			m.typ = true
+		default:
+			m.other = true
+		}
+	}
+	if len(sites) == 0 {
+		m = meaning{true, true, true}
+	}
+	return m
+}
+
+// uses reports whether an occurrence uses the symbol, rather than declare it,
+// mention it in passing, or use another thing of that name.
+func (m meaning) uses(use csource.Use) bool {
+	switch use {
+	case csource.Reference, csource.Called, csource.AddressTaken, csource.Invoked:
+		return m.other || m.typ
+	case csource.CalledMember, csource.MemberAccess, csource.Designator:
+		return m.member
+	case csource.TypeName:
+		return m.typ
+	}
+	return false
+}
+
+// usesOn returns the columns, in bytes, at which a line uses a symbol.
+func (m meaning) usesOn(scan *csource.File, line int, name string) (cols []int) {
+	if scan.Dead(line) {
+		return nil
+	}
+	for _, o := range scan.Occurrences(line, name) {
+		if m.uses(o.Use) {
+			cols = append(cols, o.Col)
+		}
+	}
+	return cols
+}
+
+// enclosing is what an answer names as the holder of a use: a function, a
+// variable, a macro, a type, or what a macro invocation mints. ok is false for
+// an export: to make a symbol visible is not to use it.
+func (v *View) enclosing(src *source, scan *csource.File, s csource.Symbol) (holder Symbol, ok bool) {
+	switch s.Kind {
+	case csource.Prototype, csource.Extern, csource.Typedef:
+		return Symbol{Name: fileScope, Path: src.path}, true
+	case csource.Invocation:
+	default:
+		return fromScan(src, scan, s), true
+	}
+	_, args, _ := macro.ParseCall(s.Name + s.Signature)
+	for _, minted := range v.w.macros.Minted(src.path, s.Name, args) {
+		switch minted.Role {
+		case macro.Export:
+			return Symbol{}, false
+		case macro.Define, macro.Declare:
+			return fromMint(src, scan, s, minted), true
+		}
+	}
+	if s.Body > 0 {
+		holder = fromScan(src, scan, s)
+		holder.Name, holder.Kind, holder.Declares = s.Name+s.Signature, "function", false
+		return holder, true
+	}
+	return Symbol{Name: fileScope, Path: src.path}, true
+}
+
+// callNames finds the call expressions of a definition. Names of which only the
+// tree can tell whether they are calls are looked up first.
+func (v *View) callNames(src *source, def Symbol) ([]calledName, error) {
+	if scan := src.scan(); scan != nil {
+		var calls []calledName
+		for _, c := range scan.Calls(def.Start, def.End) {
+			if c.Dead && !def.Dead {
+				continue
+			}
+			calls = append(calls, calledName{name: c.Name, line: c.Line, indirect: c.Kind != csource.Direct})
+		}
+		return calls, nil
+	}
+	sure, maybe := lexedCalls(src, def)
+	for _, c := range maybe {
+		defined, err := v.set.Defined(c.name)
+		if err != nil {
+			return nil, err
+		}
+		if defined {
+			sure = append(sure, c)
+		}
+	}
+	slices.SortStableFunc(sure, func(a, b calledName) int { return a.line - b.line })
+	return sure, nil
+}
+
+// isStatic reports whether the words before a definition's name keep it to its
+// file.
+func isStatic(src *source, s csource.Symbol) bool {
+	if s.Kind != csource.Function && s.Kind != csource.Variable {
+		return false
+	}
+	for n := s.Start; n <= s.Line && n < s.Start+8; n++ {
+		text := src.line(n)
+		if n == s.Line && s.Col <= len(text) {
+			text = text[:s.Col-1]
+		}
+		if slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return r > 127 || !isWord(byte(r)) }), "static") {
+			return true
+		}
+	}
+	return false
+}

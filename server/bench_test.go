@@ -1,0 +1,109 @@
+package server
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/navtest"
+)
+
+// benchTree is a checkout of a large tree; `make bench` fetches one.
+func benchTree(b *testing.B) string {
+	tree := os.Getenv("GTAGS_MCP_BENCH_TREE")
+	if tree == "" {
+		b.Fatal("GTAGS_MCP_BENCH_TREE names no tree; run make bench")
+	}
+	return tree
+}
+
+// globalIndex is an ordinary index of the tree, made by one gtags: what global
+// is measured on.
+func globalIndex(b *testing.B, tools navtest.Toolchain, tree string) string {
+	db := tree + ".global"
+	if _, err := os.Stat(filepath.Join(db, "complete")); err == nil {
+		return db
+	}
+	if err := os.RemoveAll(db); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.MkdirAll(db, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	list := exec.Command("git", "ls-files")
+	list.Dir = tree
+	files, err := list.Output()
+	if err != nil {
+		b.Fatalf("git ls-files in %s: %v", tree, err)
+	}
+	gtags := exec.Command(tools.Gtags, "--gtagslabel=native", "-f", "-", db)
+	gtags.Dir, gtags.Env, gtags.Stdin = tree, tools.Env, strings.NewReader(string(files))
+	if out, err := gtags.CombinedOutput(); err != nil {
+		b.Fatalf("gtags: %v\n%s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(db, "complete"), nil, 0o644); err != nil {
+		b.Fatal(err)
+	}
+	return db
+}
+
+// BenchmarkAgainstGlobal asks one question of a warm server over MCP and of
+// global, a process each time as its users start it, in turn. The ratio of the
+// medians is the metric "of-global".
+func BenchmarkAgainstGlobal(b *testing.B) {
+	tree := benchTree(b)
+	tools := navtest.Tools(b)
+	db := globalIndex(b, tools, tree)
+	session := connect(b, newTestServer(b, nil), eras[0], nil)
+	for text := "retry"; strings.Contains(text, "Retry"); {
+		text, _ = ask(b, session, "update_index", map[string]any{"project_root": tree})
+	}
+	for _, test := range []struct {
+		name, tool string
+		arguments  map[string]any
+		global     []string
+	}{
+		{"definition", "find_definition", map[string]any{"symbol": "tcp_v4_rcv"}, []string{"-dx", "tcp_v4_rcv"}},
+		{"references", "find_references", map[string]any{"symbol": "kmalloc"}, []string{"-rx", "kmalloc"}},
+		{"file", "list_file_symbols", map[string]any{"file_path": "net/ipv4/tcp_ipv4.c"}, []string{"-fx", "net/ipv4/tcp_ipv4.c"}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			test.arguments["project_root"] = tree
+			var ours, theirs []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				if text, failed := ask(b, session, test.tool, test.arguments); failed {
+					b.Fatal(text)
+				}
+				ours = append(ours, time.Since(start))
+				if len(theirs) < 20 {
+					theirs = append(theirs, runGlobal(b, tools, tree, db, test.global))
+				}
+			}
+			b.ReportMetric(median(ours).Seconds()*1e6, "µs/median")
+			b.ReportMetric(median(theirs).Seconds()*1e6, "µs/global")
+			b.ReportMetric(median(ours).Seconds()/median(theirs).Seconds(), "of-global")
+		})
+	}
+}
+
+func runGlobal(b *testing.B, tools navtest.Toolchain, tree, db string, args []string) time.Duration {
+	cmd := exec.Command(tools.Global, args...)
+	cmd.Dir = tree
+	cmd.Env = append(slices.Clone(tools.Env), "GTAGSROOT="+tree, "GTAGSDBPATH="+db)
+	start := time.Now()
+	out, err := cmd.Output()
+	if err != nil || len(out) == 0 {
+		b.Fatalf("global %v: %v, %d bytes", args, err, len(out))
+	}
+	return time.Since(start)
+}
+
+func median(d []time.Duration) time.Duration {
+	d = slices.Sorted(slices.Values(d))
+	return d[len(d)/2]
+}
