@@ -13,13 +13,14 @@ import (
 // FuzzRecord holds the record of any text against the scan of it.
 func FuzzRecord(f *testing.F) {
 	for path, text := range crowded {
-		lang, _ := csource.LangOf(path)
-		f.Add([]byte(text), byte(lang))
+		if lang, _ := csource.LangOf(path); len(text) < 1000 { // else too slow to mutate
+			f.Add([]byte(text), byte(lang))
+		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte, lang byte) {
 		path := []string{"a.c", "a.cc", "a.h", "a.S"}[lang%4]
 		set := NewSet(Member{Store: storeOfText(t, path, text)})
-		agree(t, set, path, text, maxColumns)
+		agree(t, set, path, text, 40)
 	})
 }
 

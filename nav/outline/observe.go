@@ -127,6 +127,14 @@ func (o *observer) runsOn(n int, comment *bool) bool {
 // what stands at that column. Only generated one-line files have such lines.
 const maxColumns = 1000
 
+// meeting is a line on which enclosing symbols begin or end.
+type meeting struct {
+	line, count int
+	begins      bool // one begins there
+	ends        bool // that one ends there too
+	macro       bool // and is a macro
+}
+
 // findCrossings looks at each line on which a symbol begins or ends.
 func (o *observer) findCrossings() error {
 	o.lines, o.open, o.ends = o.lines[:0], o.open[:0], o.ends[:0]
@@ -138,61 +146,64 @@ func (o *observer) findCrossings() error {
 	slices.Sort(o.ends)
 	ends := o.ends
 	for i := 0; i < len(o.symbols) || len(ends) > 0; {
-		line := 0
+		var m meeting
 		if i < len(o.symbols) {
-			line = o.symbols[i].Start
+			m.line = o.symbols[i].Start
 		}
-		if len(ends) > 0 && (i == len(o.symbols) || ends[0] < line) {
-			line = ends[0]
+		if len(ends) > 0 && (i == len(o.symbols) || ends[0] < m.line) {
+			m.line = ends[0]
 		}
-		meet := 0
-		for ; len(ends) > 0 && ends[0] == line; ends = ends[1:] {
-			meet++
+		for ; len(ends) > 0 && ends[0] == m.line; ends = ends[1:] {
+			m.count++
 		}
-		macro := false
-		for ; i < len(o.symbols) && o.symbols[i].Start == line; i++ {
+		for ; i < len(o.symbols) && o.symbols[i].Start == m.line; i++ {
 			if s := &o.symbols[i]; encloses(s.Kind, s.Local) {
 				o.open = append(o.open, i)
-				macro = s.Kind == csource.Macro && s.End == line
-				meet++
+				m.begins, m.ends, m.macro = true, s.End == m.line, s.Kind == csource.Macro
+				m.count++
 			}
 		}
-		for len(o.open) > 0 && o.symbols[o.open[len(o.open)-1]].End < line {
+		for len(o.open) > 0 && o.symbols[o.open[len(o.open)-1]].End < m.line {
 			o.open = o.open[:len(o.open)-1]
 		}
-		if meet == 0 || meet == 1 && macro && o.startsWithHash(line) {
+		if m.count == 0 {
 			continue
 		}
-		if err := o.crossing(line, meet); err != nil {
-			return err
+		if m.line < 1 || m.line > len(o.starts) {
+			return errOrder
+		}
+		if text := bytes.TrimRight(o.line(m.line), " \t\r"); !o.plain(m, text) {
+			o.crossing(m.line, text)
 		}
 	}
 	return nil
 }
 
-// startsWithHash is true for the line of a directive. No other symbol reaches
-// into it.
-func (o *observer) startsWithHash(line int) bool {
-	text := bytes.TrimLeft(o.line(line), " \t")
-	return len(text) > 0 && text[0] == '#'
+// plain reports whether the innermost symbol that reaches a line, and none but
+// it, encloses all of the line's text. It asks as little as it can, because most
+// lines are plain.
+func (o *observer) plain(m meeting, text []byte) bool {
+	top := len(o.open) - 1
+	switch {
+	case m.count > 1:
+		return false
+	case !m.begins:
+		// The last token of the symbol is on the line, so the first is its as well.
+		return string(text) == "}" || o.find(top, m.line, min(len(text), maxColumns)) == top
+	case !m.ends:
+		return o.find(top, m.line, 0) == top
+	case m.macro && bytes.HasPrefix(bytes.TrimLeft(text, " \t"), []byte("#")):
+		return true // the line of a directive belongs to nothing else
+	}
+	return o.find(top, m.line, 0) == top && o.find(top, m.line, min(len(text), maxColumns)) == top
 }
 
-// crossing keeps the answers for a line where meet symbols begin or end, unless
-// the innermost symbol that reaches the line is the answer for all of it.
-func (o *observer) crossing(line, meet int) error {
-	if line < 1 || line > len(o.starts) {
-		return errOrder
-	}
-	text := bytes.TrimRight(o.line(line), " \t\r")
-	width := min(len(text), maxColumns)
-	whole := o.find(len(o.open)-1, line, 0)
-	if meet == 1 && whole == len(o.open)-1 && o.find(whole, line, width) == whole {
-		return nil
-	}
-	c := crossing{line: line, symbol: o.index(whole)}
+// crossing keeps the answers for a line.
+func (o *observer) crossing(line int, text []byte) {
+	c := crossing{line: line, symbol: o.index(o.find(len(o.open)-1, line, 0))}
 	at := 0 // where the answer for the column before is in o.open
 	last := -1
-	for col := 1; col <= width; col++ {
+	for col := 1; col <= min(len(text), maxColumns); col++ {
 		at = o.find(at, line, col)
 		if symbol := o.index(at); symbol != last {
 			c.steps = append(c.steps, step{col, symbol})
@@ -200,7 +211,6 @@ func (o *observer) crossing(line, meet int) error {
 		}
 	}
 	o.lines = append(o.lines, c)
-	return nil
 }
 
 // find returns the place in o.open of the symbol that encloses a line, or a
