@@ -325,3 +325,20 @@ func BenchmarkCandidates(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkMinted asks about macros as an index build does: mostly unknown ones.
+func BenchmarkMinted(b *testing.B) {
+	calls := []struct {
+		macro string
+		args  []string
+	}{
+		{"printk", []string{"KERN_INFO"}}, {"MODULE_LICENSE", []string{`"GPL"`}}, {"DEFINE_MUTEX", []string{"bdev_lock"}},
+		{"DEVICE_ATTR_RO", []string{"vendor"}}, {"MODULE_ALIAS", []string{`"x"`}}, {"TRACE_EVENT", []string{"sched_switch"}},
+		{"REG_FIELD", []string{"A", "1"}}, {"EXPORT_SYMBOL_GPL", []string{"kfree"}},
+	}
+	for b.Loop() {
+		for _, c := range calls {
+			Builtin().Minted("fs/a.c", c.macro, c.args)
+		}
+	}
+}

@@ -108,33 +108,6 @@ func (t *Table) Minted(file, macro string, args []string) []Name {
 	return names
 }
 
-// responsible returns the families with the longest pattern for the macro; a
-// project's own families, where they have one, leave no word to the others.
-func (t *Table) responsible(file, macro string) []*family {
-	var best []*family
-	longest := 0
-	for i := range t.families {
-		f := &t.families[i]
-		if !strings.HasSuffix(file, f.files) {
-			continue
-		}
-		length := 0
-		for _, p := range f.patterns {
-			if p.match(macro) {
-				length = max(length, p.length())
-			}
-		}
-		switch {
-		case length == 0 || length < longest:
-		case length > longest:
-			best, longest = []*family{f}, length
-		case best[0].own == f.own:
-			best = append(best, f)
-		}
-	}
-	return best
-}
-
 // Variants returns the spellings of a name with other underscores around it, as
 // people and wrappers use them, nearest first. An answer found under one of them
 // is not the wanted name and must say so: "fuzzy:" and what was found.

@@ -31,7 +31,14 @@ const (
 
 // Table is a set of families. It does not change.
 type Table struct {
-	families []family
+	families []*family
+	named    map[string][]*family // by the plain names of their macros
+	open     []openPattern        // the patterns with a *
+}
+
+type openPattern struct {
+	pattern
+	family *family
 }
 
 // family is a Family made ready.
@@ -54,18 +61,20 @@ const (
 )
 
 // New returns the built-in table with a project's own families before it: where
-// both know a macro, the project is right.
+// both know a macro equally well, the project is right.
 func New(own []Family) (*Table, error) {
-	t := &Table{}
+	t := &Table{named: map[string][]*family{}}
 	for i, f := range own {
 		ready, err := f.prepare()
 		if err != nil {
 			return nil, fmt.Errorf("macro family %d (%s): %w", i+1, cmp.Or(f.Label, "no label"), err)
 		}
 		ready.own = true
-		t.families = append(t.families, ready)
+		t.add(ready)
 	}
-	t.families = append(t.families, builtin().families...)
+	for _, f := range builtin().families {
+		t.add(f)
+	}
 	return t, nil
 }
 
@@ -73,22 +82,62 @@ func New(own []Family) (*Table, error) {
 func Builtin() *Table { return builtin() }
 
 var builtin = sync.OnceValue(func() *Table {
-	t := &Table{}
+	t := &Table{named: map[string][]*family{}}
 	for _, f := range kernel {
 		ready, err := f.prepare()
 		if err != nil {
 			panic(fmt.Sprintf("built-in macro family %s: %v", f.Label, err))
 		}
-		t.families = append(t.families, ready)
+		t.add(ready)
 	}
 	return t
 })
 
-func (f Family) prepare() (family, error) {
-	if len(f.Macros) == 0 {
-		return family{}, errors.New("macros is empty: name the macros of the family")
+func (t *Table) add(f *family) {
+	t.families = append(t.families, f)
+	for _, p := range f.patterns {
+		if p.open {
+			t.open = append(t.open, openPattern{p, f})
+		} else {
+			t.named[p.text] = append(t.named[p.text], f)
+		}
 	}
-	ready := family{label: cmp.Or(f.Label, f.Macros[0]), role: cmp.Or(f.Role, Define), rank: rankGenerator, weak: f.Weak, files: f.Files}
+}
+
+// responsible returns the families with the longest pattern for the macro in such
+// a file, a plain name before all patterns. Of families that are equal in this a
+// project's own leave no word to the built-in ones.
+func (t *Table) responsible(file, macro string) []*family {
+	var best []*family
+	for _, f := range t.named[macro] {
+		if strings.HasSuffix(file, f.files) && (best == nil || best[0].own == f.own) {
+			best = append(best, f)
+		}
+	}
+	if best != nil {
+		return best
+	}
+	longest := 0
+	for _, o := range t.open {
+		length := len(o.text)
+		if length < longest || !o.match(macro) || !strings.HasSuffix(file, o.family.files) {
+			continue
+		}
+		switch {
+		case length > longest:
+			best, longest = []*family{o.family}, length
+		case best[0].own == o.family.own:
+			best = append(best, o.family)
+		}
+	}
+	return best
+}
+
+func (f Family) prepare() (*family, error) {
+	if len(f.Macros) == 0 {
+		return nil, errors.New("macros is empty: name the macros of the family")
+	}
+	ready := &family{label: cmp.Or(f.Label, f.Macros[0]), role: cmp.Or(f.Role, Define), rank: rankGenerator, weak: f.Weak, files: f.Files}
 	switch ready.role {
 	case Define, Export, Init:
 		if f.Weak {
@@ -97,19 +146,19 @@ func (f Family) prepare() (family, error) {
 	case Declare:
 		ready.rank = rankDeclarer
 	default:
-		return family{}, fmt.Errorf("role %q: want %q, %q, %q or %q", f.Role, Define, Declare, Export, Init)
+		return nil, fmt.Errorf("role %q: want %q, %q, %q or %q", f.Role, Define, Declare, Export, Init)
 	}
 	for _, m := range f.Macros {
 		p, err := parsePattern(m)
 		if err != nil {
-			return family{}, err
+			return nil, err
 		}
 		ready.patterns = append(ready.patterns, p)
 	}
 	for _, n := range f.Names {
 		t, err := parseTemplate(n)
 		if err != nil {
-			return family{}, err
+			return nil, err
 		}
 		ready.templates = append(ready.templates, t)
 	}
@@ -138,14 +187,6 @@ func (p pattern) match(name string) bool {
 		return name == p.prefix
 	}
 	return len(name) >= len(p.prefix)+len(p.suffix) && strings.HasPrefix(name, p.prefix) && strings.HasSuffix(name, p.suffix)
-}
-
-// length orders patterns that match the same name; a plain name beats them all.
-func (p pattern) length() int {
-	if !p.open {
-		return len(p.prefix) + 1
-	}
-	return len(p.prefix) + len(p.suffix)
 }
 
 // template is a minted name in parts: literal, argument, literal, argument, ….
@@ -192,15 +233,13 @@ func (t template) fill(args []string) (string, bool) {
 	return name.String(), true
 }
 
-var declarator = regexp.MustCompile(`^[*\s]*(\w+)\s*(?:\[.*)?$`)
-
 // declared is the word that an argument names: "name", "*name" or "name[4]".
 func declared(arg string) (string, bool) {
-	m := declarator.FindStringSubmatch(arg)
-	if m == nil {
-		return "", false
+	arg = strings.Trim(arg, "* \t\r\n")
+	if i := strings.IndexByte(arg, '['); i > 0 {
+		arg = strings.TrimRight(arg[:i], " \t\r\n")
 	}
-	return m[1], true
+	return arg, isName(arg)
 }
 
 // solve returns the arguments that fill the template with the name, in every way
