@@ -67,11 +67,11 @@ func (w Workplace) Compile(ctx context.Context, cc Compiler, name, out string) e
 	}
 	shared, err := w.globalUnits()
 	if err != nil {
-		return fmt.Errorf("GNU Global: %w", err)
+		return fmt.Errorf("files of GNU Global: %w", err)
 	}
 	ctags, err := w.ctagsUnits()
 	if err != nil {
-		return fmt.Errorf("Universal Ctags: %w", err)
+		return fmt.Errorf("files of Universal Ctags: %w", err)
 	}
 	global := w.unitsIn("global", globalFlags(), "global/global.c", "global/literal.c")
 	gtags := w.unitsIn("global", globalFlags(), "gtags/gtags.c")

@@ -20,7 +20,7 @@ const debianKeyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 func (s Source) fromDebian(ctx context.Context, apt *apt, dir string) error {
 	records, err := apt.run(ctx, "apt-cache", "showsrc", s.Debian)
 	if err != nil {
-		return fmt.Errorf("Debian's source package %s: %w", s.Debian, err)
+		return fmt.Errorf("source package %s of Debian: %w", s.Debian, err)
 	}
 	for _, a := range s.Archives {
 		if path := debianPath(records, a.SHA256); path != "" {
@@ -64,7 +64,7 @@ type apt struct {
 func newApt(ctx context.Context, state string) (*apt, error) {
 	server, err := debianServer(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("Debian's source packages: %w", err)
+		return nil, fmt.Errorf("source packages of Debian: %w", err)
 	}
 	a := &apt{server: server, options: []string{
 		"-o", "Dir::State=" + state, "-o", "Dir::State::lists=" + filepath.Join(state, "lists"),
@@ -88,7 +88,7 @@ func newApt(ctx context.Context, state string) (*apt, error) {
 		return nil, err
 	}
 	if _, err := a.run(ctx, "apt-get", "update"); err != nil {
-		return nil, errors.Join(fmt.Errorf("Debian's source packages: %w", err), os.Remove(list))
+		return nil, errors.Join(fmt.Errorf("source packages of Debian: %w", err), os.Remove(list))
 	}
 	return a, nil
 }

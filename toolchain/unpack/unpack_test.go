@@ -459,7 +459,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		dest, err := try(t, b, unpack.Limits{Bytes: 1 << 20, Entries: 50})
+		dest, err := try(t, b, unpack.Limits{Bytes: 1 << 20, Entries: 50, NoSync: true})
 		if err != nil {
 			return
 		}
@@ -491,6 +491,6 @@ func FuzzTar(f *testing.F) {
 	f.Add(makeTar(f, []entry{{name: "d/x"}, {name: "l", typ: tar.TypeSymlink, target: "d/x"}, {name: "h", typ: tar.TypeLink, target: "d/x"}}))
 	f.Add(makeTar(f, []entry{{name: "a/../../x", body: "b"}}))
 	f.Fuzz(func(t *testing.T, plain []byte) {
-		_, _ = try(t, compress(t, archiver.Gz{}, plain), unpack.Limits{Bytes: 1 << 20, Entries: 50})
+		_, _ = try(t, compress(t, archiver.Gz{}, plain), unpack.Limits{Bytes: 1 << 20, Entries: 50, NoSync: true})
 	})
 }
