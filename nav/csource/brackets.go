@@ -257,11 +257,6 @@ func statementWord(w string) bool {
 	return false
 }
 
-func (m *matcher) column0(i int32) bool {
-	pos := m.toks[i].pos
-	return pos == 0 || m.text[pos-1] == '\n'
-}
-
 func (m *matcher) openCond(i int32) {
 	a := int32(m.toks[i].end)
 	if n := len(m.conds); n < cap(m.conds) {

@@ -12,6 +12,12 @@ func (s *File) word(i int32) string {
 	return s.text[s.toks[i].pos:s.toks[i].end]
 }
 
+// column0 reports whether a token stands in the first column.
+func (s *File) column0(i int32) bool {
+	pos := s.toks[i].pos
+	return pos == 0 || s.text[pos-1] == '\n'
+}
+
 type shape uint8
 
 const (

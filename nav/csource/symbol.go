@@ -18,7 +18,7 @@ const (
 	Namespace
 	// Label is an entry point of an assembly file.
 	Label
-	// Prototype, Extern and Forward are declarations, not definitions.
+	// Prototype and Extern declare a function and a variable.
 	Prototype
 	Extern
 	// Invocation is a macro that stands where a declaration would:

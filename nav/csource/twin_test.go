@@ -395,7 +395,7 @@ func checkSymbols(t *testing.T, f *File) {
 
 // TestAdversarial would not end in reasonable time if any step were quadratic.
 func TestAdversarial(t *testing.T) {
-	const n = 60_000
+	const n = 30_000
 	rep := strings.Repeat
 	tests := map[string]string{
 		"open braces":      rep("{", n),

@@ -109,7 +109,7 @@ func (p *parser) aggregate(items []int32, at int, open, end int32, c context, re
 	if at < 0 || at >= len(items) {
 		return
 	}
-	kind := map[uint8]Kind{kStruct: Struct, kUnion: Union, kEnum: Enum, kClass: Class}[p.toks[items[at]].kind]
+	kind := [...]Kind{Struct, Union, Enum, Class}[p.toks[items[at]].kind-kStruct]
 	name := p.typeName(items[at+1:])
 	scope := ""
 	if name >= 0 {
