@@ -44,6 +44,7 @@ type Caller struct {
 	Sites      []int // the lines of the uses
 	Snippet    string
 	holder     Symbol
+	called     bool // some use is a call
 }
 
 // Callers is the answer: the callers of one page in order of path and line.
@@ -181,8 +182,9 @@ func (v *View) callersIn(ctx context.Context, name string, means meaning, f gtag
 			i := slices.IndexFunc(found, func(c Caller) bool { return c.Name == h.Name && c.Line == h.Line })
 			if i < 0 {
 				i = len(found)
-				found = append(found, Caller{Name: h.Name, Path: f.Path, Line: h.Line, Snippet: snippet(src.line(line)), holder: h})
+				found = append(found, Caller{Name: h.Name, Path: f.Path, Line: h.Line, Snippet: snippet(src.line(line)), holder: h.Symbol})
 			}
+			found[i].called = found[i].called || h.called
 			if n := len(found[i].Sites); n == 0 || found[i].Sites[n-1] != line {
 				found[i].Sites = append(found[i].Sites, line)
 			}
@@ -191,18 +193,25 @@ func (v *View) callersIn(ctx context.Context, name string, means meaning, f gtag
 	return found, nil
 }
 
-// holders returns what holds the uses of a name on a line, one entry for each
-// use; none when the name only stands there in a comment or a declaration.
-func (v *View) holders(ctx context.Context, src *source, name string, means meaning, line int) ([]Symbol, error) {
+// useOf is one use of a name: what holds it, and whether it is a call.
+type useOf struct {
+	Symbol
+	called bool
+}
+
+// holders returns the uses of a name on a line; none when the name only stands
+// there in a comment or a declaration.
+func (v *View) holders(ctx context.Context, src *source, name string, means meaning, line int) ([]useOf, error) {
+	nowhere := Symbol{Name: fileScope, Path: src.path}
 	if scan := src.scan(); scan != nil {
-		var found []Symbol
-		for _, col := range means.usesOn(scan, line, name) {
-			holder, uses := Symbol{Name: fileScope, Path: src.path}, true
-			if s, ok := scan.EnclosingAt(line, col); ok {
+		var found []useOf
+		for _, o := range means.usesOn(scan, line, name) {
+			holder, uses := nowhere, true
+			if s, ok := scan.EnclosingAt(line, o.Col); ok {
 				holder, uses = v.enclosing(src, scan, s)
 			}
 			if uses {
-				found = append(found, holder)
+				found = append(found, useOf{holder, callUse(o.Use)})
 			}
 		}
 		return found, nil
@@ -211,7 +220,7 @@ func (v *View) holders(ctx context.Context, src *source, name string, means mean
 	if err != nil {
 		return nil, nil // a file that cannot be parsed has no callers that we could name
 	}
-	best := Symbol{Name: fileScope, Path: src.path}
+	best := nowhere
 	for _, s := range all {
 		if s.Line == line && s.Name == name {
 			return nil, nil
@@ -220,5 +229,5 @@ func (v *View) holders(ctx context.Context, src *source, name string, means mean
 			best = s
 		}
 	}
-	return []Symbol{best}, nil
+	return []useOf{{best, true}}, nil
 }

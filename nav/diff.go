@@ -24,38 +24,39 @@ type fileDiff struct {
 	oldLines, newLines []lineRange
 }
 
-// changes compares the working tree with a commit, untracked files included.
-func (v *View) changes(ctx context.Context, ref string) ([]fileDiff, error) {
+// changes compares the working tree with a commit, untracked files included,
+// and returns the hash of the commit.
+func (v *View) changes(ctx context.Context, ref string) (diffs []fileDiff, commit string, err error) {
 	if ref == "" || strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, "\x00\n ") {
-		return nil, fmt.Errorf("git_ref %q is not the name of a commit; give a branch, a tag or a hash", ref)
+		return nil, "", fmt.Errorf("git_ref %q is not the name of a commit; give a branch, a tag or a hash", ref)
 	}
 	out, err := index.Git(ctx, v.w.root, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if errors.Is(err, index.ErrNoGit) {
-		return nil, fmt.Errorf("%s is not in a git repository: a blast radius needs one", v.w.root)
+		return nil, "", fmt.Errorf("%s is not in a git repository: a blast radius needs one", v.w.root)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("git_ref %s: no such commit in %s", ref, v.w.root)
+		return nil, "", fmt.Errorf("git_ref %s: no such commit in %s", ref, v.w.root)
 	}
-	commit := strings.TrimSpace(string(out))
+	commit = strings.TrimSpace(string(out))
 	out, err = index.Git(ctx, v.w.root, "-c", "core.quotePath=false", "diff", "--no-ext-diff", "--no-textconv", "--no-color",
 		"--unified=0", "--find-renames", "--relative", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", commit, "--")
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	diffs, err := parseDiff(out)
+	diffs, err = parseDiff(out)
 	if err != nil {
-		return nil, fmt.Errorf("the output of git diff: %w", err)
+		return nil, "", fmt.Errorf("the output of git diff: %w", err)
 	}
 	out, err = index.Git(ctx, v.w.root, "ls-files", "-z", "-o", "--exclude-standard")
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	for name := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
 		if p := string(name); p != "" && !strings.HasPrefix(p, ".gtags-mcp/") && !strings.HasSuffix(p, "/") {
 			diffs = append(diffs, fileDiff{newPath: p, newLines: []lineRange{{1, 1 << 30}}})
 		}
 	}
-	return diffs, nil
+	return diffs, commit, nil
 }
 
 // parseDiff reads a unified diff without context. Only its headers matter; the
@@ -151,13 +152,4 @@ func diffPath(text, prefix string) (string, error) {
 		return "", nil
 	}
 	return path.Clean(strings.TrimPrefix(text, prefix)), nil
-}
-
-// touches reports whether an edit falls into the lines of a symbol. A pure
-// deletion falls into it when the gap is inside, not at its border.
-func (r lineRange) touches(s *Symbol) bool {
-	if r.last < r.first {
-		return s.Start <= r.first && r.first < s.End
-	}
-	return r.first <= s.End && r.last >= s.Start
 }

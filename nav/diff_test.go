@@ -28,19 +28,33 @@ func TestParseDiff(t *testing.T) {
 	}
 }
 
-func TestTouches(t *testing.T) {
-	f := Symbol{Start: 10, End: 20}
+func TestHoldersOf(t *testing.T) {
+	all := []Symbol{
+		{Name: "f", Kind: "function", Line: 10, Start: 10, End: 20},
+		{Name: "C", Kind: "class", Line: 30, Start: 30, End: 60},
+		{Name: "m", Kind: "function", Line: 40, Start: 40, End: 50},
+		{Name: "x", Kind: "member", Line: 31, Start: 31, End: 31},
+		{Name: "p", Kind: "prototype", Line: 22, Start: 22, End: 22, Declares: true},
+	}
 	for _, test := range []struct {
 		r    lineRange
-		want bool
+		want []string
 	}{
-		{lineRange{1, 9}, false}, {lineRange{1, 10}, true}, {lineRange{20, 25}, true}, {lineRange{21, 25}, false},
-		{lineRange{9, 8}, false},   // deleted between the line before and the first line
-		{lineRange{10, 9}, true},   // deleted behind the first line
-		{lineRange{20, 19}, false}, // deleted behind the last line
+		{lineRange{1, 9}, nil}, {lineRange{1, 10}, []string{"f"}}, {lineRange{20, 25}, []string{"f"}}, {lineRange{21, 25}, nil},
+		{lineRange{9, 8}, nil},             // deleted before the first line
+		{lineRange{10, 9}, []string{"f"}},  // deleted behind the first line
+		{lineRange{20, 19}, nil},           // deleted behind the last line
+		{lineRange{45, 45}, []string{"m"}}, // in a method, so not in its class
+		{lineRange{31, 31}, []string{"C"}}, // a member is its class
+		{lineRange{35, 45}, []string{"C", "m"}},
+		{lineRange{1, 1 << 30}, []string{"f", "C", "m"}},
 	} {
-		if got := test.r.touches(&f); got != test.want {
-			t.Errorf("%v touches lines 10 to 20: got %v, want %v", test.r, got, test.want)
+		var got []string
+		for _, s := range holdersOf(all, []lineRange{test.r}, 70) {
+			got = append(got, s.Name)
+		}
+		if !reflect.DeepEqual(got, test.want) {
+			t.Errorf("lines %v: got %v, want %v", test.r, got, test.want)
 		}
 	}
 }

@@ -50,17 +50,12 @@ func (m meaning) uses(use csource.Use) bool {
 	return false
 }
 
-// usesOn returns the columns, in bytes, at which a line uses a symbol.
-func (m meaning) usesOn(scan *csource.File, line int, name string) (cols []int) {
+// usesOn returns the occurrences of a name on a line that use the symbol.
+func (m meaning) usesOn(scan *csource.File, line int, name string) []csource.Occurrence {
 	if scan.Dead(line) {
 		return nil
 	}
-	for _, o := range scan.Occurrences(line, name) {
-		if m.uses(o.Use) {
-			cols = append(cols, o.Col)
-		}
-	}
-	return cols
+	return slices.DeleteFunc(scan.Occurrences(line, name), func(o csource.Occurrence) bool { return !m.uses(o.Use) })
 }
 
 // enclosing is what an answer names as the holder of a use: a function, a

@@ -47,6 +47,8 @@ func tools() []tool {
 		getSymbolBody(),
 		findCallers(),
 		findCallees(),
+		reachability(),
+		blastRadius(),
 		symbolInfo(),
 		summarizeReferences(),
 		listFileSymbols(),
