@@ -147,7 +147,7 @@ func (l *level) step(i int32) int32 {
 	default:
 		l.items = append(l.items, i)
 		if t.kind == kIdent && l.lang == CPlusPlus && l.word(i) == "operator" {
-			return l.operatorName(i)
+			return l.operatorName(i, l.end)
 		}
 	}
 	return i + 1
@@ -220,12 +220,12 @@ func (l *level) accessLabel() bool {
 
 // operatorName skips the name of the operator function at i: it may hold any
 // punctuation. It stops at the parenthesis that opens the parameters.
-func (l *level) operatorName(i int32) int32 {
+func (p *parser) operatorName(i, end int32) int32 {
 	j := i + 1
-	if j < l.end && l.toks[j].kind == '(' && l.toks[j].link == j+1 {
+	if j < end && p.toks[j].kind == '(' && p.toks[j].link == j+1 {
 		j += 2
 	}
-	for j < l.end && l.toks[j].kind != '(' && l.toks[j].kind != ';' && l.toks[j].kind != '{' {
+	for j < end && p.toks[j].kind != '(' && p.toks[j].kind != ';' && p.toks[j].kind != '{' && p.toks[j].kind < kIf {
 		j++
 	}
 	return j
@@ -349,13 +349,19 @@ func (l *level) semicolon(i int32) int32 {
 func (l *level) brace(i int32) int32 {
 	end := min(max(l.toks[i].link, i), l.end)
 	items := l.own()
-	switch role, at := l.braceRole(items, l.context); role {
+	switch l.braceRole(items).role {
 	case opensInitializer:
 		l.items = append(l.items, i)
 		return end + 1
 	case opensType:
 		next, crosses := l.crossing(i, end)
-		l.each(func(items []int32) { l.aggregate(items, at, i, end, l.context, !crosses || l.lastArm()) })
+		read := !crosses || l.lastArm()
+		l.each(func(variant []int32) {
+			// Each variant names the type; its members are read once.
+			if h := l.braceRole(variant); h.role == opensType {
+				l.aggregate(variant, h.keyword, i, end, l.context, read && len(variant) == len(items) && &variant[0] == &items[0])
+			}
+		})
 		if crosses {
 			l.reset()
 			return next

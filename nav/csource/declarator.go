@@ -73,7 +73,7 @@ func (p *parser) declarator(items []int32, first bool) (declarator, bool) {
 				return declarator{}, false
 			}
 			n--
-		case '&', '*', '>', '<', kString:
+		case '&', '*', '>', kString:
 			if p.lang != CPlusPlus && p.toks[last].kind != '*' || n < 2 {
 				return declarator{}, false
 			}
@@ -115,6 +115,13 @@ func (p *parser) plainName(items []int32, first bool) (declarator, bool) {
 // typed reports whether items can be the type of a name that follows them. A
 // word in capitals may be a type or an annotation: caps tells what it counts as.
 func (p *parser) typed(items []int32, caps bool) bool {
+	for n := len(items); n >= 2 && p.toks[items[n-1]].kind == kColons; n = len(items) {
+		drop := 2 // what qualifies the name is no type
+		if n >= 3 && p.toks[items[n-2]].kind == '<' {
+			drop = 3
+		}
+		items = items[:n-drop]
+	}
 	for k := len(items) - 1; k >= 0; k-- {
 		t := p.toks[items[k]]
 		switch t.kind {
@@ -371,7 +378,7 @@ func (p *parser) operator(items []int32) (declarator, bool) {
 			return declarator{}, false
 		}
 		open := items[k+1]
-		return declarator{shape: callable, at: k, name: it, params: open, from: p.toks[it].pos, to: p.toks[open-1].end}, true
+		return declarator{shape: callable, at: k, name: it, params: open, from: p.toks[it].pos, to: p.toks[p.operatorName(it, open)-1].end}, true
 	}
 	return declarator{}, false
 }

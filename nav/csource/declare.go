@@ -6,6 +6,14 @@ func (p *parser) declare(items []int32, semi int32, c context) {
 		return
 	}
 	first := p.word(items[0])
+	if p.lang == CPlusPlus {
+		if first == "export" && len(items) > 1 {
+			items, first = items[1:], p.word(items[1])
+		}
+		if first == "module" || first == "import" {
+			return
+		}
+	}
 	switch first {
 	case "using":
 		if len(items) > 2 && p.toks[items[2]].kind == '=' {
@@ -73,8 +81,7 @@ func (d *declaration) read(items []int32) {
 
 // bodied reports whether a brace behind items is a type's body and no value.
 func (p *parser) bodied(items []int32) bool {
-	role, _ := p.braceRole(items, context{})
-	return role == opensType
+	return p.braceRole(items).role == opensType
 }
 
 // piece reads the declarator in items[lo:hi].

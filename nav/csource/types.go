@@ -10,27 +10,32 @@ const (
 	opensContainer
 )
 
-// braceRole tells what a brace behind items opens; at is the index of the
-// keyword of a type.
-func (p *parser) braceRole(items []int32, c context) (r role, at int) {
+// A head is what the items before a brace make it.
+type head struct {
+	role    role
+	keyword int // the index of a type's keyword
+}
+
+// braceRole tells what a brace behind items opens.
+func (p *parser) braceRole(items []int32) head {
 	if len(items) == 0 {
-		return opensNothing, 0
+		return head{role: opensNothing}
 	}
 	keyword, parens, colon := -1, false, false
 	for k, it := range items {
 		switch p.toks[it].kind {
 		case kString:
 			if k > 0 && p.word(items[k-1]) == "extern" && len(items) == k+1 {
-				return opensContainer, 0
+				return head{role: opensContainer}
 			}
 		case kIdent:
 			if w := p.word(it); w == "namespace" && p.lang == CPlusPlus {
-				return opensContainer, 0
+				return head{role: opensContainer}
 			} else if w == "operator" && p.lang == CPlusPlus {
-				return opensBody, 0
+				return head{role: opensBody}
 			}
 		case '=':
-			return opensInitializer, 0
+			return head{role: opensInitializer}
 		case kStruct, kUnion, kEnum, kClass:
 			if keyword < 0 || p.toks[items[keyword]].kind != kEnum {
 				keyword = k
@@ -50,20 +55,20 @@ func (p *parser) braceRole(items []int32, c context) (r role, at int) {
 	}
 	last := items[len(items)-1]
 	if keyword >= 0 && p.typeHead(items[keyword+1:]) {
-		return opensType, keyword
+		return head{opensType, keyword}
 	}
 	if parens {
 		// The braces of a constructor's initializers follow a name, its body
 		// follows a parenthesis or brace.
 		if k := p.toks[last].kind; p.lang == CPlusPlus && colon && (k == kIdent || k == '<') {
-			return opensInitializer, 0
+			return head{role: opensInitializer}
 		}
-		return opensBody, 0
+		return head{role: opensBody}
 	}
 	if p.lang == CPlusPlus && len(items) > 1 && (p.toks[last].kind == kIdent || p.toks[last].kind == ']' || p.toks[last].kind == '[') {
-		return opensInitializer, 0
+		return head{role: opensInitializer}
 	}
-	return opensNothing, 0
+	return head{role: opensNothing}
 }
 
 // typeHead reports whether items between a type's keyword and a brace are its
