@@ -27,3 +27,30 @@ func FuzzEnds(f *testing.F) {
 		}
 	})
 }
+
+// TestArrowFunctions: versions of ctags disagree on what an arrow function is, but
+// its end is that of its block, and an expression has none.
+func TestArrowFunctions(t *testing.T) {
+	s := newService(t, Options{})
+	src := "const arrow = (x) => x + 1;\nconst block = (x) => {\n  return x;\n};\nconst late = async (\n  a,\n) => {\n  return a;\n};\nconst plain = 3\nfunction next() {}\n"
+	for _, path := range []string{"a.js", "a.ts"} {
+		tags, err := s.Tags(t.Context(), path, []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends := map[string]int{}
+		for _, tag := range tags {
+			ends[tag.Name] = tag.End
+		}
+		for name, want := range map[string]int{"block": 4, "late": 9, "next": 11} {
+			if ends[name] != want {
+				t.Errorf("%s: %s ends on line %d, want %d", path, name, ends[name], want)
+			}
+		}
+		for name, line := range map[string]int{"arrow": 1, "plain": 10} {
+			if end := ends[name]; end != 0 && end != line {
+				t.Errorf("%s: %s ends on line %d", path, name, end)
+			}
+		}
+	}
+}

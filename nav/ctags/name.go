@@ -31,7 +31,7 @@ func plain(name string) bool {
 		return false
 	}
 	for i := range len(name) {
-		if !isWord(name[i]) && !strings.ContainsRune(".-+", rune(name[i])) || name[i] >= 0x80 {
+		if c := name[i]; c >= 0x80 || !isWord(c) && strings.IndexByte(".-+", c) < 0 {
 			return false
 		}
 	}

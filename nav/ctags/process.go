@@ -36,6 +36,7 @@ type process struct {
 	stdout *bufio.Reader
 	stderr *tail
 	served int
+	rest   *time.Timer // ends a process that nobody uses
 
 	kill func()        // ends the whole process group, once
 	gone chan struct{} // closed when the process has been waited for

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -208,6 +209,7 @@ func (s *Service) take() (*process, error) {
 		p := s.idle[n-1]
 		s.idle = s.idle[:n-1]
 		s.mu.Unlock()
+		p.rest.Stop()
 		return p, nil
 	}
 	err, retry := s.startErr, s.retry
@@ -240,20 +242,20 @@ func (s *Service) put(p *process) {
 		return
 	}
 	s.idle = append(s.idle, p)
-	served := p.served
-	time.AfterFunc(s.options.Idle, func() { s.retireIdle(p, served) })
+	if p.rest == nil {
+		p.rest = time.AfterFunc(s.options.Idle, func() { s.retire(p) })
+	} else {
+		p.rest.Reset(s.options.Idle)
+	}
 }
 
-// retireIdle ends the process if it has served nobody since.
-func (s *Service) retireIdle(p *process, served int) {
+// retire ends the process if it is at rest.
+func (s *Service) retire(p *process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, q := range s.idle {
-		if q == p && p.served == served {
-			s.idle = append(s.idle[:i:i], s.idle[i+1:]...)
-			p.end()
-			return
-		}
+	if i := slices.Index(s.idle, p); i >= 0 {
+		s.idle = slices.Delete(s.idle, i, i+1)
+		p.end()
 	}
 }
 

@@ -12,9 +12,5 @@ class K extends L {
     return 1;
   }
 }
-const arrow = (x) => x + 1;
-const block = (x) => {
-  return x;
-};
 function last() {
 }

@@ -1,12 +1,11 @@
 class Queue {
-  constructor() { this.items = []; }
-  get size() { return this.items.length; }
+  constructor() { super(); }
+  get size() { return items.length; }
   push(x) {
-    this.items.push(x);
+    items.push(x);
   }
 }
 function drain(q) {
   return q.size;
 }
 const LIMIT = 3;
-var handlers = { open: function () {} };

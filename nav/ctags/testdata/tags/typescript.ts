@@ -11,10 +11,5 @@ function twice(x: number): number { return x + x; }
 function shape(a: { x: number }): { y: number } {
   return { y: a.x };
 }
-const late = async (
-  a: number,
-) => {
-  return a;
-};
 const plain = 3
 function next() {}
