@@ -106,9 +106,9 @@ func parseList(list string) (*Config, error) {
 
 // say takes in one element, and refuses what contradicts an earlier one.
 func (c *Config) say(name, text, said string) error {
-	facts, err := consequences(name, text)
-	if err != nil {
-		return fmt.Errorf("bad element %q: %w", said, err)
+	facts := consequences(name, text)
+	if !isUnit(facts[0].tokens) {
+		return fmt.Errorf("bad element %q: put the value in parentheses", said)
 	}
 	for _, m := range facts {
 		old, known := c.macros[m.name]
@@ -135,8 +135,8 @@ func sameMacro(a, b macro) bool {
 	return true
 }
 
-// consequences is what NAME=TEXT says about macros.
-func consequences(name, text string) ([]macro, error) {
+// consequences is what NAME=TEXT says about macros, about NAME first.
+func consequences(name, text string) []macro {
 	own, module := macro{name: name}, macro{name: name + moduleSuffix, undefined: true, derived: true}
 	switch {
 	case text == "y":
@@ -147,14 +147,12 @@ func consequences(name, text string) ([]macro, error) {
 		own.undefined = true
 		module.undefined, module.tokens = false, tokenize("1")
 	default:
-		if own.tokens = tokenize(text); !isUnit(own.tokens) {
-			return nil, errors.New("put the value in parentheses")
-		}
+		own.tokens = tokenize(text)
 	}
 	if !isOption(name) {
-		return []macro{own}, nil
+		return []macro{own}
 	}
-	return []macro{own, module}, nil
+	return []macro{own, module}
 }
 
 // settle computes the values. They may name each other, in a circle too: starting
@@ -165,7 +163,7 @@ func (c *Config) settle() *Config {
 		changed := false
 		for _, name := range slices.Sorted(maps.Keys(c.macros)) {
 			m := c.macros[name]
-			if m.undefined || m.num.known {
+			if m.undefined || m.num.known || !isUnit(m.tokens) {
 				continue
 			}
 			if m.num = c.evaluate(m.tokens, 0); m.num.known {
@@ -182,7 +180,8 @@ func (c *Config) settle() *Config {
 
 // isUnit reports whether a value means the same wherever it is put: nothing, one
 // token, a signed one, or one pair of parentheses. A value such as 1+1 would take
-// its meaning from the operators around it.
+// its meaning from the operators around it; a list may not have it, and in a file,
+// which nobody wrote by hand, it is unknown.
 func isUnit(tokens []token) bool {
 	if len(tokens) == 2 && tokens[0].kind == signToken && strings.Contains("+-~!", tokens[0].text) {
 		tokens = tokens[1:]
@@ -246,11 +245,7 @@ func parseFile(file, content string) (*Config, error) {
 		return nil, fmt.Errorf("active_config file %s sets no option: is it a kernel .config?", file)
 	}
 	for name, text := range options {
-		facts, err := consequences(name, text)
-		if err != nil {
-			return nil, fmt.Errorf("active_config file %s: %s=%s: %w", file, name, text, err)
-		}
-		for _, m := range facts {
+		for _, m := range consequences(name, text) {
 			if _, own := options[m.name]; !m.derived || !own {
 				c.macros[m.name] = m
 			}
@@ -266,6 +261,6 @@ func parseFile(file, content string) (*Config, error) {
 
 // setVersion sets LINUX_VERSION_CODE as the kernel's Makefile does.
 func (c *Config) setVersion(version, patch, sub string) {
-	code := tokenize("KERNEL_VERSION(" + version + "," + patch + "," + cmp.Or(sub, "0") + ")")
+	code := tokenize("(KERNEL_VERSION(" + version + "," + patch + "," + cmp.Or(sub, "0") + "))")
 	c.macros["LINUX_VERSION_CODE"] = macro{name: "LINUX_VERSION_CODE", tokens: code}
 }
