@@ -173,16 +173,16 @@ func (v *View) callersIn(ctx context.Context, name string, means meaning, f gtag
 		return nil, nil
 	}
 	var found []Caller
-	for _, line := range f.Lines {
+	for _, line := range src.counted(name, f.Lines) {
 		holders, err := v.holders(ctx, src, name, means, line)
 		if err != nil {
 			return nil, err
 		}
 		for _, h := range holders {
-			i := slices.IndexFunc(found, func(c Caller) bool { return c.Name == h.Name && c.Line == h.Line })
+			i := slices.IndexFunc(found, func(c Caller) bool { return c.holder.Name == h.Name && c.Line == h.Line })
 			if i < 0 {
 				i = len(found)
-				found = append(found, Caller{Name: h.Name, Path: f.Path, Line: h.Line, Snippet: snippet(src.line(line)), holder: h.Symbol})
+				found = append(found, Caller{Name: h.qualified(), Path: f.Path, Line: h.Line, Snippet: snippet(src.line(line)), holder: h.Symbol})
 			}
 			found[i].called = found[i].called || h.called
 			if n := len(found[i].Sites); n == 0 || found[i].Sites[n-1] != line {
@@ -220,14 +220,29 @@ func (v *View) holders(ctx context.Context, src *source, name string, means mean
 	if err != nil {
 		return nil, nil // a file that cannot be parsed has no callers that we could name
 	}
-	best := nowhere
+	best, bestRank := nowhere, 0
 	for _, s := range all {
 		if s.Line == line && s.Name == name {
 			return nil, nil
 		}
-		if s.callable() && s.contains(line) && s.Start >= best.Start {
-			best = s
+		if r := holding(&s); s.contains(line) && (r > bestRank || r > 0 && r == bestRank && s.Start >= best.Start) {
+			best, bestRank = s, r
 		}
 	}
 	return []useOf{{best, true}}, nil
+}
+
+// holding ranks what may hold a use in a file that only ctags knows: a function
+// before a variable with its initializer, which comes before the type around.
+func holding(s *Symbol) int {
+	switch s.Kind {
+	case "variable", "constant", "var", "const", "field", "property", "static":
+		return 2
+	case "class", "struct", "interface", "enum", "record", "implementation", "trait":
+		return 1
+	}
+	if s.callable() {
+		return 3
+	}
+	return 0
 }

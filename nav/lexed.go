@@ -39,7 +39,7 @@ func lexedCalls(src *source, def Symbol) (sure, maybe []calledName) {
 		return nil, nil
 	}
 	bare := slices.Contains(bareCalls, strings.ToLower(path.Ext(src.path)))
-	scan := tokenScan{line: def.Start, own: def.Name}
+	scan := tokenScan{line: def.Start, own: def.Name, ownLine: def.Line}
 	for token := tokens(); token != chroma.EOF; token = tokens() {
 		scan.add(token)
 	}
@@ -60,6 +60,7 @@ func lexedCalls(src *source, def Symbol) (sure, maybe []calledName) {
 type tokenScan struct {
 	line    int
 	own     string // the name being defined, which its own head does not call
+	ownLine int    // where it stands; 0 once it was seen
 	names   []scannedName
 	pending *scannedName
 	defines bool // the last word was one that introduces a definition
@@ -89,7 +90,9 @@ func (s *tokenScan) add(t chroma.Token) {
 		if i := strings.LastIndexAny(name, ".:"); i >= 0 {
 			name = name[i+1:]
 		}
-		if !s.defines && isName(name) && !(name == s.own && len(s.names) == 0) {
+		if name == s.own && s.line == s.ownLine {
+			s.ownLine = 0
+		} else if !s.defines && isName(name) {
 			s.pending = &scannedName{calledName: calledName{name: name, line: s.line}}
 		}
 		s.defines = false

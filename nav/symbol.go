@@ -2,6 +2,7 @@ package nav
 
 import (
 	"context"
+	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -63,6 +64,18 @@ func (s *Symbol) Conditions() []string {
 // contains reports whether a line belongs to what the symbol names.
 func (s *Symbol) contains(line int) bool { return s.Start <= line && line <= s.End }
 
+// qualified is the name with what it belongs to: V::init, A.run.
+func (s *Symbol) qualified() string {
+	if s.Scope == "" {
+		return s.Name
+	}
+	switch path.Ext(s.Path) {
+	case ".py", ".go", ".java", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".rb", ".kt", ".cs", ".lua", ".scala", ".swift":
+		return s.Scope + "." + s.Name
+	}
+	return s.Scope + "::" + s.Name
+}
+
 // callable reports whether the symbol has a body that runs.
 func (s *Symbol) callable() bool {
 	switch s.Kind {
@@ -123,6 +136,15 @@ func typeref(declared string) string {
 	return "typename:" + declared
 }
 
+// kindOf is what ctags calls a symbol, but that it calls the methods of Python
+// members of their class, as it does data elsewhere.
+func kindOf(tag ctags.Tag) string {
+	if tag.Language == "Python" && tag.Kind == "member" {
+		return "method"
+	}
+	return tag.Kind
+}
+
 func fromTag(src *source, tag ctags.Tag) Symbol {
 	text := src.line(tag.Line)
 	end := tag.End
@@ -131,7 +153,7 @@ func fromTag(src *source, tag ctags.Tag) Symbol {
 	}
 	return Symbol{
 		Name: tag.Name, Path: src.path, Line: tag.Line, Col: column(text, tag.Name),
-		Kind: tag.Kind, Typeref: tag.Typeref, Scope: tag.Scope, Signature: tag.Signature,
+		Kind: kindOf(tag), Typeref: tag.Typeref, Scope: tag.Scope, Signature: tag.Signature,
 		Snippet: snippet(text),
 		Start:   tag.Line, End: end, Declares: tag.Declares(),
 	}
