@@ -402,7 +402,7 @@ func (w *worker) encode(number uint32, src *source) (err error) {
 func (w *worker) index(file uint32, symbols []csource.Symbol) {
 	for i := range symbols {
 		s := &symbols[i]
-		p := posting{file: file, symbol: uint32(i)}
+		p := posting{file: file, symbol: uint32(i), kind: s.Kind}
 		if s.Kind.Definition() {
 			w.names.add(s.Name, p)
 		}

@@ -10,7 +10,7 @@
 //	stats, err := outline.Build(ctx, dir, root, files, outline.Options{})
 //	store, err := outline.Open(dir)
 //	set := outline.NewSet(outline.Member{Store: store})
-//	refs, err := set.Lookup("tcp_v4_rcv")
+//	refs, err := set.Lookup("tcp_v4_rcv", nil)
 //	file, ok, err := set.File("net/ipv4/tcp_ipv4.c")
 //	conds, err := file.Guards(120)
 //

@@ -10,14 +10,19 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 )
 
 // posting is one definition of a name.
 type posting struct {
 	file   uint32
 	symbol uint32 // its index in the file
+	kind   csource.Kind
 	family uint32 // 1 + that of a minted name, 0 for what the file spells out
 }
+
+const maxNumber = 1<<31 - 1 // of files and families
 
 // appendPosting appends a posting that follows before, of the same name.
 func appendPosting(b []byte, before, p posting) []byte {
@@ -26,23 +31,27 @@ func appendPosting(b []byte, before, p posting) []byte {
 	if p.file == before.file {
 		symbol -= uint64(before.symbol)
 	}
+	symbol = symbol<<5 | uint64(p.kind)<<1
 	if p.family == 0 {
-		return binary.AppendUvarint(b, 2*symbol)
+		return binary.AppendUvarint(b, symbol)
 	}
-	b = binary.AppendUvarint(b, 2*symbol+1)
+	b = binary.AppendUvarint(b, symbol|1)
 	return binary.AppendUvarint(b, uint64(p.family-1))
 }
 
 // posting reads the posting that follows before.
 func (r *reader) posting(before posting) posting {
-	p := posting{file: before.file + uint32(r.number(1<<31))}
-	n := r.number(1 << 32)
-	p.symbol = uint32(n >> 1)
+	p := posting{file: before.file + uint32(r.number(maxNumber))}
+	n := r.uvarint()
+	if n >= 1<<37 {
+		r.fail()
+	}
+	p.symbol, p.kind = uint32(n>>5), csource.Kind(n>>1&kindMask)
 	if p.file == before.file {
 		p.symbol += before.symbol
 	}
 	if n&1 != 0 {
-		p.family = uint32(r.number(1<<31)) + 1
+		p.family = uint32(r.number(maxNumber)) + 1
 	}
 	return p
 }

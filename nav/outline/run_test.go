@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 )
 
 // TestRunsSortAndMerge holds radix sort, runs and merge against sorting strings
@@ -22,7 +24,7 @@ func TestRunsSortAndMerge(t *testing.T) {
 	var b runBuffer
 	for i := range 20000 {
 		name := strings.Repeat("mmDCP0_GRPH_", rng.IntN(3)) + string("ab\xff"[rng.IntN(3)]) + strings.Repeat("x", rng.IntN(20)) + fmt.Sprint(rng.IntN(200))
-		p := posting{file: uint32(i / 100), symbol: uint32(i % 100), family: uint32(rng.IntN(3))}
+		p := posting{file: uint32(i / 100), symbol: uint32(i % 100), kind: csource.Kind(rng.IntN(16)), family: uint32(rng.IntN(3))}
 		want[name] = append(want[name], p)
 		b.add(name, p)
 		if i%7001 == 7000 {

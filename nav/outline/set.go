@@ -62,12 +62,14 @@ type Ref struct {
 }
 
 // Lookup returns the definitions of a name and the macro invocations that are
-// about it, by path and place.
-func (s *Set) Lookup(name string) ([]Ref, error) {
+// about it, by path and place. Those for which want is false are left out before
+// they are read, which is what takes the time with names such as dev; a want that
+// counts is a cheap overview. Nil wants all.
+func (s *Set) Lookup(name string, want func(path string, kind csource.Kind) bool) ([]Ref, error) {
 	var refs []Ref
 	for _, m := range s.members {
 		err := m.view(func() (err error) {
-			refs, err = m.lookup(refs, name)
+			refs, err = m.lookup(refs, name, want)
 			return err
 		})
 		if err != nil {
@@ -81,7 +83,7 @@ func (s *Set) Lookup(name string) ([]Ref, error) {
 }
 
 // lookup appends the definitions in one member. It runs inside view.
-func (m *member) lookup(refs []Ref, name string) ([]Ref, error) {
+func (m *member) lookup(refs []Ref, name string, want func(string, csource.Kind) bool) ([]Ref, error) {
 	c, ok, err := m.seek([]byte(name))
 	if !ok || err != nil || string(c.name) != name {
 		return refs, err
@@ -89,12 +91,15 @@ func (m *member) lookup(refs []Ref, name string) ([]Ref, error) {
 	var r symbolReader
 	err = c.each(func(p posting) (bool, error) {
 		file := int(p.file)
-		if !m.shows(file) {
+		if !m.shows(file) || want != nil && !want(m.paths.path(file), p.kind) {
 			return true, nil
 		}
 		rec, _, err := m.record(file)
 		if err == nil {
 			err = rec.seek(int(p.symbol), &r)
+		}
+		if err == nil && r.kind != p.kind {
+			err = errMalformed
 		}
 		if err != nil {
 			return false, m.corrupt(m.paths.offsets[file], err)

@@ -89,7 +89,7 @@ func (s *Store) readPaths(b []byte) error {
 	for i := range n {
 		before := string(path)
 		path = r.shared(path)
-		size := r.number(math.MaxUint32)
+		size := r.number(math.MaxInt32)
 		offset := uint64(0)
 		if size > 0 {
 			offset = r.uvarint()
@@ -100,7 +100,7 @@ func (s *Store) readPaths(b []byte) error {
 		if size > 0 && (offset < headerSize || offset > s.header.names || uint64(size) > s.header.names-offset) {
 			return fmt.Errorf("the record of %.200q lies outside of the records", path)
 		}
-		if all.Len()+len(path) > math.MaxUint32 {
+		if uint64(all.Len()+len(path)) > math.MaxUint32 {
 			return errMalformed
 		}
 		all.Write(path)
