@@ -35,8 +35,8 @@
 //
 // From the bottom: format.go describes the file; reader.go takes values from
 // bytes; symbols.go, guards.go and steps.go are the three parts of a file's
-// record, each with its writer above its reader; observe.go learns from a scan
-// what a record needs; run.go sorts names in bounded memory and merge.go joins
+// record, each with its writer above its reader, and record.go joins them;
+// observe.go learns from a scan what a record needs; run.go sorts names in bounded memory and merge.go joins
 // the sorted runs into the directory of names; build.go drives the workers;
 // store.go maps and checks, names.go seeks, file.go and set.go answer.
 package outline

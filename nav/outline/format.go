@@ -76,8 +76,8 @@ import (
 //	         before if the file is the same, and kind the symbol's csource.Kind
 //	uvarint  the number of the family, counted from 0, if minted
 //
-// Linux 6.1 (56,759 files, 7.1 million definitions of 3.9 million names) takes
-// 265 MB.
+// Linux 6.1 (56,759 files, 7.3 million definitions of 4.2 million names) takes
+// 272 MB: 185 of records and 85 of names.
 const (
 	storeName  = "outline"
 	magic      = "gtags-mcp outline 1\n"

@@ -83,7 +83,7 @@ func checked(part []byte) ([]byte, error) {
 	return part[4:], nil
 }
 
-// sealed fills in the checksum of a part that began at from with 4 free bytes.
+// seal fills in the checksum of a part that began at from with 4 free bytes.
 func seal(b []byte, from int) {
 	binary.LittleEndian.PutUint32(b[from:], checksum(b[from+4:]))
 }

@@ -64,7 +64,7 @@ type Ref struct {
 // Lookup returns the definitions of a name and the macro invocations that are
 // about it, by path and place. Those for which want is false are left out before
 // they are read, which is what takes the time with names such as dev; a want that
-// counts is a cheap overview. Nil wants all.
+// counts is a cheap overview. It must not ask the set. Nil wants all.
 func (s *Set) Lookup(name string, want func(path string, kind csource.Kind) bool) ([]Ref, error) {
 	var refs []Ref
 	for _, m := range s.members {
