@@ -31,6 +31,7 @@ type Gate struct {
 	set     *toolchain.Set // what Ready returns while its files are there
 	job     *job           // the look or install under way, if any
 	failure *failure       // how the last install ended
+	peeked  bool           // Known has started its look
 	changed chan struct{}  // closed and replaced when a job or its step changes
 }
 
@@ -107,6 +108,25 @@ func (g *Gate) Ready(ctx context.Context) (*toolchain.Set, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.set, nil
+}
+
+// Known returns the toolchain if it is known to be there, else nil. It never
+// installs: the first call starts a look in the background.
+func (g *Gate) Known() *toolchain.Set {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.set == nil && !g.peeked {
+		g.peeked = true
+		g.jobs.Go(func() {
+			set, _ := g.locate(g.ctx, g.opts.Toolchain)
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			if g.set == nil {
+				g.set = set
+			}
+		})
+	}
+	return g.set
 }
 
 // present notices a toolchain that was removed under a running server.

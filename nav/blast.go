@@ -130,7 +130,7 @@ func (v *View) touched(ctx context.Context, commit string, d fileDiff) ([]Reache
 		return nil, err
 	}
 	old := newSource(d.oldPath, text)
-	all, _, err := v.symbols(ctx, old)
+	all, err := v.oldSymbols(ctx, old)
 	if err != nil {
 		return found, nil
 	}
@@ -140,6 +140,15 @@ func (v *View) touched(ctx context.Context, commit string, d fileDiff) ([]Reache
 		}
 	}
 	return found, nil
+}
+
+// oldSymbols parses a file as it was in a commit.
+func (v *View) oldSymbols(ctx context.Context, old *source) ([]Symbol, error) {
+	if scan := old.scan(); scan != nil {
+		return scanSymbols(old, scannedFacts{scan}), nil
+	}
+	all, _, err := v.symbols(ctx, old)
+	return all, err
 }
 
 // holdersOf returns the innermost symbols that hold one of the lines. Members

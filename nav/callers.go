@@ -203,12 +203,12 @@ type useOf struct {
 // there in a comment or a declaration.
 func (v *View) holders(ctx context.Context, src *source, name string, means meaning, line int) ([]useOf, error) {
 	nowhere := Symbol{Name: fileScope, Path: src.path}
-	if scan := src.scan(); scan != nil {
+	if f := v.facts(src.path); f != nil {
 		var found []useOf
-		for _, o := range means.usesOn(scan, line, name) {
+		for _, o := range means.usesOn(src, f, line, name) {
 			holder, uses := nowhere, true
-			if s, ok := scan.EnclosingAt(line, o.Col); ok {
-				holder, uses = v.enclosing(src, scan, s)
+			if o.In.Kind != 0 {
+				holder, uses = v.enclosing(src, f, o.In)
 			}
 			if uses {
 				found = append(found, useOf{holder, callUse(o.Use)})

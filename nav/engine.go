@@ -11,10 +11,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
 	"github.com/gtagsmcp/gtagsmcp/nav/gtagsdb"
 	"github.com/gtagsmcp/gtagsmcp/nav/index"
 	"github.com/gtagsmcp/gtagsmcp/nav/macro"
+	"github.com/gtagsmcp/gtagsmcp/nav/outline"
 )
 
 // Toolchain is what the engine may run. It comes from outside: nav never looks
@@ -43,6 +45,10 @@ type Options struct {
 	// Macros are families of macros that mint names, beside those that are built
 	// in and before them.
 	Macros []MacroFamily
+	// AwaitOutline makes the first questions wait for the outline of a large tree,
+	// which follows the index by some seconds. It is for programs that end after
+	// one answer, and would stop the making of the outline every time.
+	AwaitOutline bool
 	// FirstWait is how long a question waits for the first build of an index
 	// before it gives up with an *index.BuildingError. Zero means 10 seconds,
 	// well below the 60 seconds after which hosts give up on a call.
@@ -90,6 +96,11 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 		tc, err := opts.Toolchain(ctx)
 		return tc.Index, err
 	}
+	if !opts.NoMacros {
+		opts.Index.Mint = func(path string, call csource.Symbol) []macro.Name {
+			return mint(macros, path, call)
+		}
+	}
 	x, err := index.Open(root, opts.Index)
 	if err != nil {
 		dir.Close()
@@ -135,6 +146,8 @@ type View struct {
 	w    *Workspace
 	snap *index.Snapshot
 	set  *gtagsdb.Set
+	// outlines knows what C-like files define; nil while it is being made.
+	outlines *outline.Set
 
 	mu     sync.Mutex
 	unread map[string]error // files that an answer should have looked at
@@ -148,7 +161,14 @@ func (w *Workspace) View(ctx context.Context, progress func(index.Progress)) (*V
 	if err != nil {
 		return nil, err
 	}
-	return &View{w: w, snap: snap, set: snap.Set()}, nil
+	v := &View{w: w, snap: snap, set: snap.Set(), outlines: snap.Outline()}
+	if v.outlines == nil && w.opts.AwaitOutline {
+		if progress != nil {
+			progress(Progress{Phase: "outlining"})
+		}
+		v.outlines = snap.AwaitOutline(ctx)
+	}
+	return v, nil
 }
 
 // unreadable notes that an answer lacks what a file would have told. A file that
@@ -176,6 +196,10 @@ func (v *View) Warnings() []string {
 	}
 	return warnings
 }
+
+// Damaged takes an error that a question ended with. When it means that the
+// index is damaged, a new one is built, and the error returned says so.
+func (v *View) Damaged(err error) error { return v.snap.Damaged(err) }
 
 // Release gives the view back; it must not be used afterwards.
 func (v *View) Release() { v.snap.Release() }

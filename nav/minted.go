@@ -102,23 +102,27 @@ func (v *View) everywhere(name string) (map[string][]int, error) {
 	return lines, err
 }
 
-// mintedIn finds the macro invocations of a file that mint a name.
-func (v *View) mintedIn(src *source, name string) (sites []Symbol) {
-	scan := src.scan()
-	if scan == nil || v.w.opts.NoMacros {
+// mint returns the names that a macro invocation is about.
+func mint(macros *macro.Table, path string, s csource.Symbol) []macro.Name {
+	_, args, ok := macro.ParseCall(s.Name + s.Signature)
+	if !ok {
 		return nil
 	}
-	for _, s := range scan.Symbols() {
+	return macros.Minted(path, s.Name, args)
+}
+
+// mintedIn finds the macro invocations of a file that mint a name.
+func (v *View) mintedIn(src *source, f facts, name string) (sites []Symbol) {
+	if f == nil || v.w.opts.NoMacros {
+		return nil
+	}
+	for _, s := range f.symbols() {
 		if s.Kind != csource.Invocation || s.Local {
 			continue
 		}
-		_, args, ok := macro.ParseCall(s.Name + s.Signature)
-		if !ok {
-			continue
-		}
-		for _, minted := range v.w.macros.Minted(src.path, s.Name, args) {
-			if minted.Name == name && (minted.Role == macro.Define || minted.Role == macro.Declare) {
-				sites = append(sites, fromMint(src, scan, s, minted))
+		for _, minted := range mint(v.w.macros, src.path, s) {
+			if minted.Name == name && mints(minted) {
+				sites = append(sites, fromMint(src, f, s, minted))
 				break
 			}
 		}
@@ -126,13 +130,67 @@ func (v *View) mintedIn(src *source, name string) (sites []Symbol) {
 	return sites
 }
 
-func fromMint(src *source, scan *csource.File, s csource.Symbol, minted macro.Name) Symbol {
-	site := fromScan(src, scan, s)
+// mints reports whether a macro makes the name, rather than export or run it.
+func mints(n macro.Name) bool { return n.Role == macro.Define || n.Role == macro.Declare }
+
+func fromMint(src *source, f facts, s csource.Symbol, minted macro.Name) Symbol {
+	site := fromScan(src, f, s)
 	site.Name, site.Family, site.Declares = minted.Name, minted.Label, false
 	site.declarer = minted.Role == macro.Declare
+	if minted.Weak {
+		site.guessed = &s
+	}
 	site.Kind = "variable"
 	if s.Body > 0 || strings.HasPrefix(minted.Name, "trace_") {
 		site.Kind = "function"
 	}
 	return site
+}
+
+// checkGuesses removes the names that a macro was only guessed to mint from its
+// own name, unless the macro's definition says so too. A guess that cannot be
+// checked stays when there is nothing better.
+func (v *View) checkGuesses(sites []Symbol) []Symbol {
+	sure := slices.ContainsFunc(sites, func(s Symbol) bool { return s.guessed == nil })
+	return slices.DeleteFunc(sites, func(s Symbol) bool {
+		if s.guessed == nil {
+			return false
+		}
+		_, args, _ := macro.ParseCall(s.guessed.Name + s.guessed.Signature)
+		names, known := v.w.macros.MintedBy(v.macroText, s.Path, s.guessed.Name, args)
+		if !known {
+			return sure
+		}
+		return !slices.ContainsFunc(names, func(n macro.Name) bool { return n.Name == s.Name && mints(n) })
+	})
+}
+
+// maxMacroTexts bounds how many definitions of one macro are read.
+const maxMacroTexts = 4
+
+// macroText returns the definitions of a macro as they stand in the source.
+func (v *View) macroText(name string) (texts []string) {
+	records, err := v.set.Definitions(name)
+	if err != nil {
+		return nil
+	}
+	for _, rec := range records {
+		src, err := v.w.files.read(rec.Path)
+		if err != nil || len(texts) == maxMacroTexts {
+			continue
+		}
+		var text strings.Builder
+		for n := rec.Line; n <= len(src.starts); n++ {
+			line := src.line(n)
+			text.WriteString(line)
+			text.WriteByte('\n')
+			if !strings.HasSuffix(line, "\\") {
+				break
+			}
+		}
+		if strings.HasPrefix(strings.TrimSpace(text.String()), "#") {
+			texts = append(texts, text.String())
+		}
+	}
+	return texts
 }

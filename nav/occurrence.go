@@ -50,36 +50,62 @@ func (m meaning) uses(use csource.Use) bool {
 	return false
 }
 
-// usesOn returns the occurrences of a name on a line that use the symbol.
-func (m meaning) usesOn(scan *csource.File, line int, name string) []csource.Occurrence {
-	if scan.Dead(line) {
+// usesOn returns the occurrences of a name on a line that use the symbol, each
+// with what holds it.
+func (m meaning) usesOn(src *source, f facts, line int, name string) (uses []csource.Occurrence) {
+	if f.dead(line) {
 		return nil
 	}
-	return slices.DeleteFunc(scan.Occurrences(line, name), func(o csource.Occurrence) bool { return !m.uses(o.Use) })
+	for _, col := range columns(src.line(line), name) {
+		holder, ok := f.enclosingAt(line, col)
+		scan, shift := src.scan, 0
+		if ok && holder.Start > 0 {
+			scan, shift = func() *csource.File { return src.part(holder.Start, holder.End) }, holder.Start-1
+		}
+		for _, o := range scan().Occurrences(line-shift, name) {
+			if o.Col == col && m.uses(o.Use) {
+				o.In = holder
+				uses = append(uses, o)
+			}
+		}
+	}
+	return uses
+}
+
+// columns returns where a name stands in a line as a whole word, in bytes from 1.
+func columns(line, name string) (cols []int) {
+	for from := 0; from < len(line); {
+		i := wordIndex(line[from:], name)
+		if i < 0 {
+			break
+		}
+		cols = append(cols, from+i+1)
+		from += i + len(name)
+	}
+	return cols
 }
 
 // enclosing is what an answer names as the holder of a use: a function, a
 // variable, a macro, a type, or what a macro invocation mints. ok is false for
 // an export: to make a symbol visible is not to use it.
-func (v *View) enclosing(src *source, scan *csource.File, s csource.Symbol) (holder Symbol, ok bool) {
+func (v *View) enclosing(src *source, f facts, s csource.Symbol) (holder Symbol, ok bool) {
 	switch s.Kind {
 	case csource.Prototype, csource.Extern, csource.Typedef:
 		return Symbol{Name: fileScope, Path: src.path}, true
 	case csource.Invocation:
 	default:
-		return fromScan(src, scan, s), true
+		return fromScan(src, f, s), true
 	}
-	_, args, _ := macro.ParseCall(s.Name + s.Signature)
-	for _, minted := range v.w.macros.Minted(src.path, s.Name, args) {
-		switch minted.Role {
-		case macro.Export:
+	for _, minted := range mint(v.w.macros, src.path, s) {
+		switch {
+		case minted.Role == macro.Export:
 			return Symbol{}, false
-		case macro.Define, macro.Declare:
-			return fromMint(src, scan, s, minted), true
+		case mints(minted):
+			return fromMint(src, f, s, minted), true
 		}
 	}
 	if s.Body > 0 {
-		holder = fromScan(src, scan, s)
+		holder = fromScan(src, f, s)
 		holder.Name, holder.Kind, holder.Declares = s.Name+s.Signature, "function", false
 		return holder, true
 	}
@@ -89,13 +115,14 @@ func (v *View) enclosing(src *source, scan *csource.File, s csource.Symbol) (hol
 // callNames finds the call expressions of a definition. Names of which only the
 // tree can tell whether they are calls are looked up first.
 func (v *View) callNames(src *source, def Symbol) ([]calledName, error) {
-	if scan := src.scan(); scan != nil {
+	if f := v.facts(src.path); f != nil {
 		var calls []calledName
-		for _, c := range scan.Calls(def.Start, def.End) {
-			if c.Dead && !def.Dead {
+		for _, c := range src.part(def.Start, def.End).Calls(1, def.End-def.Start+1) {
+			line := c.Line + def.Start - 1
+			if f.dead(line) && !def.Dead {
 				continue
 			}
-			calls = append(calls, calledName{name: c.Name, line: c.Line, indirect: c.Kind != csource.Direct})
+			calls = append(calls, calledName{name: c.Name, line: line, indirect: c.Kind != csource.Direct})
 		}
 		return calls, nil
 	}

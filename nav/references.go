@@ -170,11 +170,11 @@ func mergeLines(files, extra []gtagsdb.FileLines) []gtagsdb.FileLines {
 // counts them.
 func (v *View) dropCompiledOut(places []place, keep *filter) (dropped int) {
 	for i, p := range places {
-		src, err := v.w.files.read(p.Path)
-		if err != nil || src.scan() == nil {
+		f := v.facts(p.Path)
+		if f == nil {
 			continue
 		}
-		lines := slices.DeleteFunc(slices.Clone(p.Lines), func(line int) bool { return !keep.guards(src.scan().Guards(line)) })
+		lines := slices.DeleteFunc(slices.Clone(p.Lines), func(line int) bool { return !keep.guards(f.guards(line)) })
 		dropped += len(p.Lines) - len(lines)
 		places[i].Lines = lines
 	}

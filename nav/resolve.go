@@ -14,6 +14,7 @@ import (
 	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 	"github.com/gtagsmcp/gtagsmcp/nav/gtagsdb"
 	"github.com/gtagsmcp/gtagsmcp/nav/macro"
+	"github.com/gtagsmcp/gtagsmcp/nav/outline"
 )
 
 const (
@@ -23,6 +24,9 @@ const (
 	// maxScanned is the largest file that is scanned to confirm a record of
 	// GNU Global's; a register header of 24 MB would take a quarter of a second.
 	maxScanned = 4 << 20
+	// maxOpinions bounds how many records of GNU Global's Universal Ctags is asked
+	// about for one name.
+	maxOpinions = 8
 )
 
 // resolution is every definition of a name that was found, best first, and how
@@ -64,44 +68,103 @@ func (v *View) literal(ctx context.Context, name string) (resolution, error) {
 	if err != nil {
 		return r, err
 	}
-	recorded := map[string][]int{}
+	recorded := map[string][]gtagsdb.Site{}
 	for _, rec := range records {
-		recorded[rec.Path] = append(recorded[rec.Path], rec.Line)
+		recorded[rec.Path] = append(recorded[rec.Path], rec)
 	}
-	files, err := v.candidates(name, slices.Sorted(maps.Keys(recorded)))
+	if v.outlines != nil {
+		r.sites, err = v.outlined(name, recorded)
+	} else {
+		r.sites, err = v.searched(ctx, name, recorded)
+	}
 	if err != nil {
 		return r, err
 	}
-	var mu sync.Mutex
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(runtime.GOMAXPROCS(0))
-	for _, path := range files {
-		work.Go(func() error {
-			sites, uses, err := v.definedIn(ctx, path, name, recorded[path])
-			mu.Lock()
-			defer mu.Unlock()
-			r.sites = append(r.sites, sites...)
-			if len(uses) > 0 {
-				r.uses = append(r.uses, gtagsdb.FileLines{Path: path, Lines: uses})
-			}
-			return err
-		})
-	}
-	if err := work.Wait(); err != nil {
+	if err := v.weigh(ctx, &r, recorded); err != nil {
 		return r, err
 	}
-	r.sites = rankSites(r.sites)
+	r.sites = rankSites(v.checkGuesses(r.sites))
 	if len(r.sites) > 0 && !slices.ContainsFunc(r.sites, func(s Symbol) bool { return s.Family != r.sites[0].Family }) {
 		r.via = r.sites[0].Family
 	}
 	return r, nil
 }
 
-// candidates are the files that may define a name: those that GNU Global
+// outlined finds the definitions in C-like files that the outline knows.
+func (v *View) outlined(name string, recorded map[string][]gtagsdb.Site) (sites []Symbol, err error) {
+	refs, err := v.outlines.Lookup(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range refs {
+		if ref.Minted.Name != "" && (v.w.opts.NoMacros || !mints(ref.Minted)) || ref.Symbol.Kind == csource.Invocation && ref.Minted.Name == "" {
+			continue
+		}
+		f := v.facts(ref.Path)
+		src := v.sourceOf(ref, recorded[ref.Path])
+		if f == nil || src == nil {
+			continue
+		}
+		if ref.Minted.Name != "" {
+			sites = append(sites, fromMint(src, f, ref.Symbol, ref.Minted))
+		} else if ref.Symbol.Kind.Definition() {
+			sites = append(sites, fromScan(src, f, ref.Symbol))
+		}
+	}
+	return sites, nil
+}
+
+// sourceOf returns the file of a definition. For a macro whose line GNU Global
+// has recorded, that line is all there is to read: the register headers of Linux
+// have up to 24 MB.
+func (v *View) sourceOf(ref outline.Ref, recorded []gtagsdb.Site) *source {
+	if ref.Symbol.Kind == csource.Macro {
+		for _, rec := range recorded {
+			if rec.Line == ref.Symbol.Line && rec.HasImage {
+				return oneLine(ref.Path, rec.Line, rec.Image)
+			}
+		}
+	}
+	src, err := v.w.files.read(ref.Path)
+	if err != nil {
+		v.unreadable(ref.Path, err)
+		return nil
+	}
+	return src
+}
+
+// searched finds the definitions without an outline, by scanning the files that
+// may hold one.
+func (v *View) searched(ctx context.Context, name string, recorded map[string][]gtagsdb.Site) ([]Symbol, error) {
+	files, err := v.candidates(name, recorded)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var all []Symbol
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for _, path := range files {
+		work.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			sites := v.definedIn(path, name, recorded[path])
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, sites...)
+			return nil
+		})
+	}
+	err = work.Wait()
+	return all, err
+}
+
+// candidates are the C-like files that may define a name: those that GNU Global
 // recorded, those that mention it, and those in which a macro may mint it.
-func (v *View) candidates(name string, recorded []string) ([]string, error) {
+func (v *View) candidates(name string, recorded map[string][]gtagsdb.Site) ([]string, error) {
 	files := map[string]bool{}
-	for _, path := range recorded {
+	for path := range recorded {
 		files[path] = true
 	}
 	occurrences, err := v.set.Occurrences(name)
@@ -118,88 +181,136 @@ func (v *View) candidates(name string, recorded []string) ([]string, error) {
 			return nil, err
 		}
 	}
+	maps.DeleteFunc(files, func(path string, _ bool) bool {
+		_, c := csource.LangOf(path)
+		return !c
+	})
 	return slices.Sorted(maps.Keys(files)), nil
 }
 
-// definedIn finds the definitions of a name in one file and checks the lines
-// that GNU Global recorded as definitions against the file's own parse.
-func (v *View) definedIn(ctx context.Context, path, name string, recorded []int) (sites []Symbol, uses []int, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
+// definedIn finds the definitions of a name in one C-like file.
+func (v *View) definedIn(path, name string, recorded []gtagsdb.Site) (sites []Symbol) {
 	src, err := v.w.files.read(path)
 	if err != nil {
 		v.unreadable(path, err)
-		return nil, recorded, nil
+		return nil
 	}
-	if _, c := csource.LangOf(path); c && len(src.content) > maxScanned {
-		return v.definedInGiant(src, name, recorded)
+	if len(src.content) > maxScanned {
+		return definedInGiant(src, name, recorded)
 	}
-	all, parsed, err := v.symbols(ctx, src)
-	if err != nil {
-		v.w.opts.Logger.Debug("parsing", "path", path, "err", err)
-	}
-	for _, s := range all {
-		if s.Name == name && !s.Declares {
-			sites = append(sites, s)
+	f := v.facts(path)
+	for _, s := range f.symbols() {
+		if s.Name == name && s.Kind.Definition() {
+			sites = append(sites, fromScan(src, f, s))
 		}
 	}
-	sites = append(sites, v.mintedIn(src, name)...)
-	for _, line := range recorded {
-		if slices.ContainsFunc(sites, func(s Symbol) bool { return s.Line == line || s.contains(line) }) {
-			continue
-		}
-		if s, ok := v.secondOpinion(ctx, src, name, line, parsed); ok {
-			sites = append(sites, s)
-		} else {
-			uses = append(uses, line)
-		}
-	}
-	return sites, uses, nil
+	return append(sites, v.mintedIn(src, f, name)...)
 }
 
 // definedInGiant trusts GNU Global's record of a macro in a file too large to
 // scan, once the line says so itself.
-func (v *View) definedInGiant(src *source, name string, recorded []int) (sites []Symbol, uses []int, err error) {
-	for _, line := range recorded {
-		text := src.line(line)
+func definedInGiant(src *source, name string, recorded []gtagsdb.Site) (sites []Symbol) {
+	for _, rec := range recorded {
+		text := src.line(rec.Line)
 		rest, ok := strings.CutPrefix(strings.TrimSpace(text), "#")
-		if !ok || !strings.HasPrefix(strings.TrimSpace(rest), "define") {
-			uses = append(uses, line)
-			continue
+		if ok && strings.HasPrefix(strings.TrimSpace(rest), "define") {
+			sites = append(sites, Symbol{
+				Name: name, Path: src.path, Line: rec.Line, Col: column(text, name), Kind: "macro",
+				Snippet: snippet(text), Start: rec.Line, End: rec.Line,
+			})
 		}
-		sites = append(sites, Symbol{
-			Name: name, Path: src.path, Line: line, Col: column(text, name), Kind: "macro",
-			Snippet: snippet(text), Start: line, End: line,
-		})
 	}
-	return sites, uses, nil
+	return sites
 }
 
-// secondOpinion decides about a definition that only GNU Global saw. In a C-like
-// file it counts when Universal Ctags saw it too; elsewhere the parser of GNU
-// Global is the better one, or the only one.
-func (v *View) secondOpinion(ctx context.Context, src *source, name string, line int, parsed bool) (Symbol, bool) {
-	s := Symbol{Name: name, Path: src.path, Line: line, Col: column(src.line(line), name), Snippet: snippet(src.line(line)), Start: line, End: line}
-	if src.scan() == nil {
-		return s, true
+// weigh decides about what GNU Global recorded as definitions and our own scan
+// did not see. In C-like files these are nearly always prototypes and uses of
+// macros: only when nothing else is left is Universal Ctags asked for a second
+// opinion. In other languages ctags describes the record, and without it the
+// record stands as it is.
+func (v *View) weigh(ctx context.Context, r *resolution, recorded map[string][]gtagsdb.Site) error {
+	confirmed := map[string][]Symbol{}
+	for _, s := range r.sites {
+		confirmed[s.Path] = append(confirmed[s.Path], s)
 	}
-	service := v.w.tagger(ctx)
-	if service == nil {
-		return s, false
+	asked := 0
+	for _, path := range slices.Sorted(maps.Keys(recorded)) {
+		_, c := csource.LangOf(path)
+		if !c {
+			sites, err := v.described(ctx, path, r.name, recorded[path])
+			if err != nil {
+				return err
+			}
+			r.sites = append(r.sites, sites...)
+			continue
+		}
+		var uses []int
+		for _, rec := range recorded[path] {
+			if slices.ContainsFunc(confirmed[path], func(s Symbol) bool { return s.Line == rec.Line || s.contains(rec.Line) }) {
+				continue
+			}
+			if len(confirmed) == 0 && asked < maxOpinions {
+				asked++
+				if s, ok := v.secondOpinion(ctx, path, r.name, rec.Line); ok {
+					r.sites = append(r.sites, s)
+					continue
+				}
+			}
+			uses = append(uses, rec.Line)
+		}
+		if len(uses) > 0 {
+			r.uses = append(r.uses, gtagsdb.FileLines{Path: path, Lines: uses})
+		}
 	}
-	tags, err := service.Tags(ctx, src.path, src.content)
+	return nil
+}
+
+// described finds what Universal Ctags knows about the recorded definitions of a
+// file in another language than C.
+func (v *View) described(ctx context.Context, path, name string, recorded []gtagsdb.Site) (sites []Symbol, err error) {
+	src, err := v.w.files.read(path)
 	if err != nil {
-		return s, false
+		v.unreadable(path, err)
+		return nil, nil
+	}
+	all, _, err := v.symbols(ctx, src)
+	if err != nil {
+		v.w.opts.Logger.Debug("parsing", "path", path, "err", err)
+	}
+	for _, rec := range recorded {
+		i := slices.IndexFunc(all, func(s Symbol) bool { return s.Name == name && s.Line == rec.Line })
+		if i >= 0 {
+			sites = append(sites, all[i])
+			continue
+		}
+		text := src.line(rec.Line)
+		sites = append(sites, Symbol{
+			Name: name, Path: path, Line: rec.Line, Col: column(text, name), Snippet: snippet(text), Start: rec.Line, End: rec.Line,
+		})
+	}
+	return sites, ctx.Err()
+}
+
+// secondOpinion asks Universal Ctags about a definition in a C-like file that
+// only GNU Global saw.
+func (v *View) secondOpinion(ctx context.Context, path, name string, line int) (Symbol, bool) {
+	service, f := v.w.tagger(ctx), v.facts(path)
+	src, err := v.w.files.read(path)
+	if service == nil || f == nil || err != nil {
+		return Symbol{}, false
+	}
+	tags, err := service.Tags(ctx, path, src.content)
+	if err != nil {
+		return Symbol{}, false
 	}
 	for _, tag := range tags {
 		if tag.Name == name && tag.Line == line && tag.Defines() && !tag.Declares() {
-			s = fromTag(src, tag)
-			s.Guards, s.Dead, s.Family = src.scan().Guards(line), src.scan().Dead(line), "ctags:recovered"
+			s := fromTag(src, tag)
+			s.Guards, s.Dead, s.Family = f.guards(line), f.dead(line), "ctags:recovered"
 			return s, true
 		}
 	}
-	return s, false
+	return Symbol{}, false
 }
 
 // qualified finds Scope::name and Scope.name.

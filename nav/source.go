@@ -33,6 +33,9 @@ type source struct {
 
 	once    sync.Once
 	scanned *csource.File
+
+	mu    sync.Mutex
+	parts map[lineRange]*csource.File // scans of single definitions
 }
 
 // scan returns what a C-like file defines and under which conditions, or nil
@@ -44,6 +47,31 @@ func (s *source) scan() *csource.File {
 		}
 	})
 	return s.scanned
+}
+
+// part scans the lines of one definition alone, as if they were a file: what a
+// name on one of them is can be told from these. It scans each at most once.
+func (s *source) part(first, last int) *csource.File {
+	first, last = max(first, 1), min(last, len(s.starts))
+	if last < first {
+		return csource.Scan(nil, csource.C)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if scan := s.parts[lineRange{first, last}]; scan != nil {
+		return scan
+	}
+	end := len(s.content)
+	if last < len(s.starts) {
+		end = s.starts[last]
+	}
+	lang, _ := csource.LangOf(s.path)
+	scan := csource.Scan(s.content[s.starts[first-1]:end], lang)
+	if s.parts == nil {
+		s.parts = map[lineRange]*csource.File{}
+	}
+	s.parts[lineRange{first, last}] = scan
+	return scan
 }
 
 // line returns line n, counted from 1, without its end; "" past the end.
@@ -68,6 +96,15 @@ func newSource(path string, content []byte) *source {
 			break
 		}
 		at += next + 1
+	}
+	return s
+}
+
+// oneLine stands for a file of which only one line is wanted and known.
+func oneLine(path string, n int, text string) *source {
+	s := &source{path: path, content: []byte(text), starts: make([]int, n)}
+	for i := range n - 1 {
+		s.starts[i] = 0
 	}
 	return s
 }

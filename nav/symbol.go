@@ -44,6 +44,9 @@ type Symbol struct {
 	Family string
 	// declarer marks a name that its macro declares, or defines if nobody else does.
 	declarer bool
+	// guessed is the macro invocation of a name that the macro is only guessed
+	// to mint.
+	guessed *csource.Symbol
 	// local marks a type defined inside a function, and its members.
 	local bool
 }
@@ -89,11 +92,8 @@ func (s *Symbol) callable() bool {
 // by our own scan for C-like files, by Universal Ctags for the others. ok is
 // false when the file's language cannot be parsed here.
 func (v *View) symbols(ctx context.Context, src *source) (found []Symbol, ok bool, err error) {
-	if scan := src.scan(); scan != nil {
-		for _, s := range scan.Symbols() {
-			found = append(found, fromScan(src, scan, s))
-		}
-		return found, true, nil
+	if f := v.facts(src.path); f != nil {
+		return scanSymbols(src, f), true, nil
 	}
 	service := v.w.tagger(ctx)
 	if service == nil {
@@ -111,12 +111,19 @@ func (v *View) symbols(ctx context.Context, src *source) (found []Symbol, ok boo
 	return found, true, nil
 }
 
-func fromScan(src *source, scan *csource.File, s csource.Symbol) Symbol {
+func scanSymbols(src *source, f facts) (found []Symbol) {
+	for _, s := range f.symbols() {
+		found = append(found, fromScan(src, f, s))
+	}
+	return found
+}
+
+func fromScan(src *source, f facts, s csource.Symbol) Symbol {
 	text := src.line(s.Line)
 	return Symbol{
 		Name: s.Name, Path: src.path, Line: s.Line, Col: characters(text, s.Col),
 		Kind: s.Kind.String(), Typeref: typeref(s.Type), Scope: s.Scope, Signature: s.Signature,
-		Guards: scan.Guards(s.Line), Snippet: snippet(text),
+		Guards: f.guards(s.Line), Snippet: snippet(text),
 		Start: s.Start, End: s.End, Declares: !s.Kind.Definition(), Dead: s.Dead,
 		Static: isStatic(src, s), local: s.Local,
 	}
@@ -169,8 +176,8 @@ func (v *View) at(name, path string, line int) Symbol {
 	}
 	text := src.line(line)
 	s.Col, s.Snippet = column(text, name), snippet(text)
-	if scan := src.scan(); scan != nil {
-		s.Guards, s.Dead = scan.Guards(line), scan.Dead(line)
+	if f := v.facts(path); f != nil {
+		s.Guards, s.Dead = f.guards(line), f.dead(line)
 	}
 	return s
 }
@@ -194,16 +201,25 @@ func snippet(line string) string {
 // column finds name as a whole word and returns where it begins, counted in
 // characters from 1, or 0.
 func column(line, name string) int {
+	i := wordIndex(line, name)
+	if i < 0 {
+		return 0
+	}
+	return characters(line, i+1)
+}
+
+// wordIndex is the offset of name as a whole word, or -1.
+func wordIndex(line, name string) int {
 	for from := 0; ; {
 		i := strings.Index(line[from:], name)
-		if i < 0 {
-			return 0
+		if i < 0 || name == "" {
+			return -1
 		}
 		i += from
 		end := i + len(name)
 		if (i == 0 || !isWord(line[i-1]) || !isWord(name[0])) &&
 			(end == len(line) || !isWord(line[end]) || !isWord(name[len(name)-1])) {
-			return characters(line, i+1)
+			return i
 		}
 		from = i + 1
 	}

@@ -16,7 +16,7 @@ type blastRadiusArgs struct {
 }
 
 func blastRadius() tool {
-	return define(tool{
+	return query(tool{
 		name:        "blast_radius",
 		title:       "Blast radius",
 		description: "Which functions a git diff touches, staged or not, and who calls them, nearest first. Use it before and after an edit.",
@@ -24,12 +24,7 @@ func blastRadius() tool {
 	}, answerBlast)
 }
 
-func answerBlast(ctx context.Context, c *call, in blastRadiusArgs) (*envelope, error) {
-	view, err := c.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
+func answerBlast(ctx context.Context, view *nav.View, in blastRadiusArgs) (*envelope, error) {
 	found, err := view.Blast(ctx, nav.BlastQuery{GitRef: in.GitRef, Depth: in.Depth, Page: in.page()})
 	if err != nil {
 		return nil, err
@@ -37,7 +32,6 @@ func answerBlast(ctx context.Context, c *call, in blastRadiusArgs) (*envelope, e
 	e := &envelope{
 		Results: impact(found.Reached), Total: found.Total, Offset: in.Offset,
 		Truncated: in.Offset+len(found.Reached) < found.Total,
-		Warning:   joinWarnings(view.Warnings()),
 		NextTools: []string{"get_symbol_body", "find_callers"},
 		Extra: []field{
 			{"git_ref", found.GitRef}, {"changed_files", found.ChangedFiles},

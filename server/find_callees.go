@@ -15,7 +15,7 @@ type findCalleesArgs struct {
 }
 
 func findCallees() tool {
-	return define(tool{
+	return query(tool{
 		name:        "find_callees",
 		title:       "Find callees",
 		description: "What a function calls: names with the place of their definition, names from outside the tree, and calls through pointers apart.",
@@ -23,19 +23,13 @@ func findCallees() tool {
 	}, answerCallees)
 }
 
-func answerCallees(ctx context.Context, c *call, in findCalleesArgs) (*envelope, error) {
-	view, err := c.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
+func answerCallees(ctx context.Context, view *nav.View, in findCalleesArgs) (*envelope, error) {
 	found, err := view.Callees(ctx, nav.CalleeQuery{Symbol: in.Symbol, PathPrefix: in.PathPrefix})
 	if err != nil {
 		return nil, err
 	}
 	e := &envelope{
 		Symbol: in.Symbol, Results: callees{found}, Total: len(found.InTree) + len(found.External) + len(found.Indirect),
-		Warning:   joinWarnings(view.Warnings()),
 		NextTools: []string{"get_symbol_body", "find_callers"},
 	}
 	switch {
@@ -51,8 +45,8 @@ func answerCallees(ctx context.Context, c *call, in findCalleesArgs) (*envelope,
 	}
 	e.Extra = []field{{"definition", placeOf(found.Definition)}}
 	if len(found.Selectors) > 1 {
-		e.Warning = joinWarnings([]string{e.Warning, fmt.Sprintf("%d functions share this name, this is the first; select another: %s",
-			len(found.Selectors), strings.Join(found.Selectors[1:], ", "))})
+		e.Warning = fmt.Sprintf("%d functions share this name, this is the first; select another: %s",
+			len(found.Selectors), strings.Join(found.Selectors[1:], ", "))
 	}
 	return e, nil
 }

@@ -18,7 +18,7 @@ type findCallersArgs struct {
 }
 
 func findCallers() tool {
-	return define(tool{
+	return query(tool{
 		name:  "find_callers",
 		title: "Find callers",
 		description: "Which functions call or use a symbol: one row a function with the first line and the numbers of the others. " +
@@ -28,12 +28,7 @@ func findCallers() tool {
 	}, answerCallers)
 }
 
-func answerCallers(ctx context.Context, c *call, in findCallersArgs) (*envelope, error) {
-	view, err := c.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
+func answerCallers(ctx context.Context, view *nav.View, in findCallersArgs) (*envelope, error) {
 	found, err := view.Callers(ctx, nav.CallerQuery{Symbol: in.Symbol, PathPrefix: in.PathPrefix, Page: in.page()})
 	var broad *nav.TooBroadError
 	if errors.As(err, &broad) {
@@ -45,7 +40,6 @@ func answerCallers(ctx context.Context, c *call, in findCallersArgs) (*envelope,
 	e := &envelope{
 		Symbol: in.Symbol, Results: callers(found.Callers), Total: found.Total, Offset: in.Offset,
 		Truncated: in.Offset+len(found.Callers) < found.Total,
-		Warning:   joinWarnings(view.Warnings()),
 		NextTools: []string{"get_symbol_body", "reachability"},
 	}
 	if found.Total == 0 {

@@ -16,7 +16,7 @@ type findDefinitionArgs struct {
 }
 
 func findDefinition() tool {
-	return define(tool{
+	return query(tool{
 		name:  "find_definition",
 		title: "Find definition",
 		description: "Where a symbol is defined: file:line, source line, kind, and a summary of its use. " +
@@ -26,19 +26,14 @@ func findDefinition() tool {
 	}, answerDefinition)
 }
 
-func answerDefinition(ctx context.Context, c *call, in findDefinitionArgs) (*envelope, error) {
-	view, err := c.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
+func answerDefinition(ctx context.Context, view *nav.View, in findDefinitionArgs) (*envelope, error) {
 	found, err := view.Definitions(ctx, nav.DefinitionQuery{
 		Symbol: in.Symbol, CaseInsensitive: in.CaseInsensitive, Filter: in.filter(), Page: in.page(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	e := symbolEnvelope(view, in.Symbol, found.Sites, found.Total, in.paged)
+	e := symbolEnvelope(in.Symbol, found.Sites, found.Total, in.paged)
 	e.filteredBy(in.filtered, found.Filtered)
 	e.ResolvedVia = found.Via
 	if found.Total == 0 {
@@ -56,11 +51,10 @@ func answerDefinition(ctx context.Context, c *call, in findDefinitionArgs) (*env
 }
 
 // symbolEnvelope is the envelope of every answer that is a page of records.
-func symbolEnvelope(view *nav.View, symbol string, page []nav.Symbol, total int, p paged) *envelope {
+func symbolEnvelope(symbol string, page []nav.Symbol, total int, p paged) *envelope {
 	return &envelope{
 		Symbol: symbol, Results: records(page), Total: total, Offset: p.Offset,
 		Truncated: p.Offset+len(page) < total,
-		Warning:   joinWarnings(view.Warnings()),
 	}
 }
 

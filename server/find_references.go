@@ -15,7 +15,7 @@ type findReferencesArgs struct {
 }
 
 func findReferences() tool {
-	return define(tool{
+	return query(tool{
 		name:  "find_references",
 		title: "Find references",
 		description: "Every line that uses a symbol, in order of file and line. Counts all of them even when it shows one page. " +
@@ -24,19 +24,14 @@ func findReferences() tool {
 	}, answerReferences)
 }
 
-func answerReferences(ctx context.Context, c *call, in findReferencesArgs) (*envelope, error) {
-	view, err := c.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
+func answerReferences(ctx context.Context, view *nav.View, in findReferencesArgs) (*envelope, error) {
 	found, err := view.References(ctx, nav.ReferenceQuery{
 		Symbol: in.Symbol, CaseInsensitive: in.CaseInsensitive, Filter: in.filter(), Page: in.page(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	e := symbolEnvelope(view, in.Symbol, found.Sites, found.Total, in.paged)
+	e := symbolEnvelope(in.Symbol, found.Sites, found.Total, in.paged)
 	e.Results = referenceRecords(found.Sites)
 	e.filteredBy(in.filtered, found.Filtered)
 	if found.Total == 0 {

@@ -16,7 +16,7 @@ type getSymbolBodyArgs struct {
 }
 
 func getSymbolBody() tool {
-	return define(tool{
+	return query(tool{
 		name:  "get_symbol_body",
 		title: "Get symbol body",
 		description: "The source of a symbol's definition alone: function, struct, enum, macro, variable. " +
@@ -26,21 +26,16 @@ func getSymbolBody() tool {
 	}, answerBody)
 }
 
-func answerBody(ctx context.Context, c *call, in getSymbolBodyArgs) (*envelope, error) {
-	view, err := c.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
+func answerBody(ctx context.Context, view *nav.View, in getSymbolBodyArgs) (*envelope, error) {
 	found, err := view.Bodies(ctx, nav.BodyQuery{Symbol: in.Symbol, MaxDefinitions: in.MaxDefinitions, Filter: in.filter()})
 	if err != nil {
 		return nil, err
 	}
 	e := &envelope{
 		Symbol: in.Symbol, Results: bodies(found.Bodies), Total: found.Total,
-		ResolvedVia: found.Via, Warning: joinWarnings(view.Warnings()),
-		NextTools: []string{"find_callers", "find_callees"},
-		Extra:     []field{{"omitted_definitions", found.Total - len(found.Bodies)}},
+		ResolvedVia: found.Via,
+		NextTools:   []string{"find_callers", "find_callees"},
+		Extra:       []field{{"omitted_definitions", found.Total - len(found.Bodies)}},
 	}
 	e.filteredBy(in.filtered, found.Filtered)
 	if found.Total == 0 {

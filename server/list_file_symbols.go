@@ -13,7 +13,7 @@ type listFileSymbolsArgs struct {
 }
 
 func listFileSymbols() tool {
-	return define(tool{
+	return query(tool{
 		name:        "list_file_symbols",
 		title:       "List file symbols",
 		description: "Outline of one file: every symbol it defines, in line order. Read this before opening a large file.",
@@ -21,17 +21,12 @@ func listFileSymbols() tool {
 	}, answerFileSymbols)
 }
 
-func answerFileSymbols(ctx context.Context, c *call, in listFileSymbolsArgs) (*envelope, error) {
-	view, err := c.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
+func answerFileSymbols(ctx context.Context, view *nav.View, in listFileSymbolsArgs) (*envelope, error) {
 	found, err := view.Outline(ctx, nav.OutlineQuery{Path: in.FilePath, Page: in.page()})
 	if err != nil {
 		return nil, err
 	}
-	e := symbolEnvelope(view, "", found.Symbols, found.Total, in.paged)
+	e := symbolEnvelope("", found.Symbols, found.Total, in.paged)
 	e.Results = outlineRecords(found.Symbols)
 	e.NextTools = []string{"get_symbol_body", "find_references"}
 	if found.Total == 0 {

@@ -15,7 +15,7 @@ type reachabilityArgs struct {
 }
 
 func reachability() tool {
-	return define(tool{
+	return query(tool{
 		name:        "reachability",
 		title:       "Reachability",
 		description: "The shortest chain of static calls from one function to another, with file and line of every hop, or an honest no that says how far it looked.",
@@ -23,19 +23,13 @@ func reachability() tool {
 	}, answerReachability)
 }
 
-func answerReachability(ctx context.Context, c *call, in reachabilityArgs) (*envelope, error) {
-	view, err := c.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
+func answerReachability(ctx context.Context, view *nav.View, in reachabilityArgs) (*envelope, error) {
 	chain, err := view.Reach(ctx, nav.ReachQuery{From: in.From, To: in.To, MaxDepth: in.MaxDepth})
 	if err != nil {
 		return nil, err
 	}
 	e := &envelope{
 		Results: callChain{chain}, Total: len(chain.Hops), Message: chain.Reason,
-		Warning:   joinWarnings(view.Warnings()),
 		NextTools: []string{"get_symbol_body", "find_callers"},
 	}
 	if !chain.Found {

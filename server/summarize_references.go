@@ -17,7 +17,7 @@ type summarizeReferencesArgs struct {
 }
 
 func summarizeReferences() tool {
-	return define(tool{
+	return query(tool{
 		name:        "summarize_references",
 		title:       "Summarize references",
 		description: "How many lines of each file use a symbol, most first. Use it before find_references on a hot symbol.",
@@ -25,12 +25,7 @@ func summarizeReferences() tool {
 	}, answerSummary)
 }
 
-func answerSummary(ctx context.Context, c *call, in summarizeReferencesArgs) (*envelope, error) {
-	view, err := c.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
+func answerSummary(ctx context.Context, view *nav.View, in summarizeReferencesArgs) (*envelope, error) {
 	found, err := view.CountReferences(ctx, nav.ReferenceQuery{
 		Symbol: in.Symbol, Filter: nav.Filter{PathPrefix: in.PathPrefix}, Page: in.page(),
 	})
@@ -42,7 +37,6 @@ func answerSummary(ctx context.Context, c *call, in summarizeReferencesArgs) (*e
 		Truncated: in.Offset+len(found.Files) < found.Total,
 		Extra:     []field{{"total_references", found.References}},
 		NextTools: []string{"find_references", "find_callers"},
-		Warning:   joinWarnings(view.Warnings()),
 	}
 	if found.Total == 0 {
 		e.miss("reference", in.Symbol, filtered{PathPrefix: in.PathPrefix}, found.Suggestions)

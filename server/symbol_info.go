@@ -17,7 +17,7 @@ type symbolInfoArgs struct {
 }
 
 func symbolInfo() tool {
-	return define(tool{
+	return query(tool{
 		name:        "symbol_info",
 		title:       "Symbol info",
 		description: "One card on a symbol: definitions with signature and #if, how often and where it is used, whether it is exported.",
@@ -25,12 +25,7 @@ func symbolInfo() tool {
 	}, answerInfo)
 }
 
-func answerInfo(ctx context.Context, c *call, in symbolInfoArgs) (*envelope, error) {
-	view, err := c.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Release()
+func answerInfo(ctx context.Context, view *nav.View, in symbolInfoArgs) (*envelope, error) {
 	narrowed := filtered{ActiveConfig: in.ActiveConfig}
 	found, err := view.Definitions(ctx, nav.DefinitionQuery{
 		Symbol: in.Symbol, Filter: narrowed.filter(), Page: nav.Page{Limit: infoSites},
@@ -38,7 +33,7 @@ func answerInfo(ctx context.Context, c *call, in symbolInfoArgs) (*envelope, err
 	if err != nil {
 		return nil, err
 	}
-	e := symbolEnvelope(view, in.Symbol, found.Sites, found.Total, paged{})
+	e := symbolEnvelope(in.Symbol, found.Sites, found.Total, paged{})
 	e.Results = cards(found.Sites)
 	e.rest = fmt.Sprintf("[%d of %d · find_definition lists all]", len(found.Sites), found.Total)
 	e.filteredBy(narrowed, found.Filtered)

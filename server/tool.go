@@ -38,6 +38,24 @@ func define[In any](t tool, answer func(context.Context, *call, In) (*envelope, 
 	return t
 }
 
+// query completes a tool that only reads: the function sees one state of the
+// tree, and what there is to warn about that state goes into the answer.
+func query[In any](t tool, answer func(context.Context, *nav.View, In) (*envelope, error)) tool {
+	return define(t, func(ctx context.Context, c *call, in In) (*envelope, error) {
+		view, err := c.view(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer view.Release()
+		e, err := answer(ctx, view, in)
+		if err != nil {
+			return nil, view.Damaged(err)
+		}
+		e.Warning = joinWarnings(append([]string{e.Warning}, view.Warnings()...))
+		return e, nil
+	})
+}
+
 // tools is the tool table. Its order is the order of the documentation; the
 // protocol lists by name.
 func tools() []tool {

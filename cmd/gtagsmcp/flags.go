@@ -22,6 +22,8 @@ type globalFlags struct {
 	logLevel    string
 
 	level slog.Level
+	// serving is set when the program answers more than one question.
+	serving bool
 }
 
 func (f *globalFlags) register(set *pflag.FlagSet) {

@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"server":             {"nav"},
 	"evals":              {"server"},
 	"nav":                {"nav/callgraph", "nav/csource", "nav/ctags", "nav/gtagsdb", "nav/guard", "nav/index", "nav/macro", "nav/outline", "nav/semantic"},
-	"nav/index":          {"nav/csource", "nav/gtagsdb", "nav/outline"},
+	"nav/index":          {"nav/csource", "nav/gtagsdb", "nav/macro", "nav/outline"},
 	"nav/gtagsdb":        {},
 	"nav/csource":        {},
 	"nav/guard":          {},

@@ -24,6 +24,7 @@ func newServeCommand(std streams, flags *globalFlags) *cobra.Command {
 }
 
 func serve(ctx context.Context, std streams, flags *globalFlags) error {
+	flags.serving = true
 	s, err := newServer(std, flags)
 	if err != nil {
 		return err

@@ -41,20 +41,29 @@ func newServer(std streams, flags *globalFlags) (*app, error) {
 			gate := a.gates.with(s)
 			return nav.OpenWorkspace(root, nav.Options{
 				Toolchain: func(ctx context.Context) (nav.Toolchain, error) { return ready(ctx, gate) },
-				Index:     indexOptions(s),
+				Index:     indexOptions(s, gate),
 				NoEnrich:  isOff(s.Enrich),
 				NoGuards:  isOff(s.Guards),
 				NoMacros:  isOff(s.MacroResolve),
 				Macros:    s.Macros,
 				Logger:    log,
+
+				AwaitOutline: !flags.serving,
 			})
 		},
 	})
 	return a, nil
 }
 
-func indexOptions(s server.Settings) index.Options {
+func indexOptions(s server.Settings, gate *bootstrap.Gate) index.Options {
 	return index.Options{
+		Expect: func() (label, fingerprint string, ok bool) {
+			set := gate.Known()
+			if set == nil {
+				return "", "", false
+			}
+			return set.Label, set.Fingerprint, true
+		},
 		SkipGlobs:      s.SkipGlobs,
 		IncludeIgnored: isOff(s.RespectGitignore),
 		AllowAny:       s.AllowAnyRoot != nil && *s.AllowAnyRoot,
@@ -74,10 +83,10 @@ func indexOpener(std streams, flags *globalFlags) openIndex {
 		if err != nil {
 			return nil, err
 		}
-		opts := indexOptions(settings)
+		gate, show := a.gates.with(settings), newProgressLine(std.err)
+		opts := indexOptions(settings, gate)
 		opts.AllowAny = opts.AllowAny || allowAny
 		opts.Logger = std.logger(flags.level)
-		gate, show := a.gates.with(settings), newProgressLine(std.err)
 		opts.Tools = func(ctx context.Context) (index.Tools, error) {
 			for {
 				changed := gate.Changed()

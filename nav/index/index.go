@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/csource"
+	"github.com/gtagsmcp/gtagsmcp/nav/macro"
 )
 
 // Tools is what building an index needs. The package runs it and never
@@ -64,6 +67,9 @@ type Options struct {
 	// it answers with a warning. 0: one second; Linux without notifications
 	// needs 0.1 s. The first query of a process waits as long as it may.
 	CheckTimeout time.Duration
+	// Mint tells which names a macro invocation in a file is about; the outline
+	// keeps them. Nil: none.
+	Mint func(path string, call csource.Symbol) []macro.Name
 	// NoWatch never uses file system notifications. False: use them where they work.
 	NoWatch bool
 	// Logger gets what is worth knowing and no answer says. Nil: nothing.
@@ -117,6 +123,9 @@ type Index struct {
 	damage   string   // what the next answer has to say
 	rejected rejected // the generation that was found damaged
 	tree     *tree
+
+	outlining    bool      // an outline is being made
+	outlineAfter time.Time // none is begun before
 }
 
 // Open prepares the index of the tree at root. It builds and scans nothing.

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/gtagsdb"
+	"github.com/gtagsmcp/gtagsmcp/nav/outline"
 )
 
 // formatVersion is that of the files in the index folder. An index of another
@@ -94,6 +96,10 @@ type layer struct {
 	pin      *os.File
 	// refs counts the views that hold the layer; at 0 it is closed.
 	refs atomic.Int32
+
+	outlineMu     sync.Mutex
+	outline       *outline.Store // nil while there is none
+	outlineLooked time.Time
 }
 
 // openLayer opens and pins the layer in parent/name.
@@ -166,6 +172,9 @@ func (s shard) checkSizes(dir string) error {
 func (l *layer) close() {
 	for _, db := range l.dbs {
 		_ = db.Close() // unmapping what was mapped does not fail
+	}
+	if l.outline != nil {
+		_ = l.outline.Close()
 	}
 	if l.pin != nil {
 		_ = l.pin.Close()

@@ -148,6 +148,9 @@ func (x *Index) buildDelta(ctx context.Context, j *job) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if err := x.buildOutline(ctx, b.dir, b.files, x.opts.Shards); err != nil {
+		return Report{}, err
+	}
 	name, err := b.publish(deltaPrefix)
 	if err != nil {
 		return Report{}, err

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/gtagsdb"
+	"github.com/gtagsmcp/gtagsmcp/nav/outline"
 )
 
 // view is one generation, open for reading: a base and its deltas.
@@ -16,8 +17,9 @@ type view struct {
 	layers  []*layer
 	set     *gtagsdb.Set
 	// overlay has the newest layer of each path that a delta holds.
-	overlay map[string]owner
-	refs    atomic.Int32
+	overlay  map[string]owner
+	outlines atomic.Pointer[outline.Set] // nil until every layer has its outline
+	refs     atomic.Int32
 }
 
 type owner struct {
@@ -120,6 +122,14 @@ func (v *view) join() (err error) {
 	}
 	v.set, err = gtagsdb.NewSet(members...)
 	return err
+}
+
+// hidden tells which paths of layer i a newer layer replaces; nil: none.
+func (v *view) hidden(i int) func(path string) bool {
+	if i == len(v.layers)-1 || len(v.overlay) == 0 {
+		return nil
+	}
+	return func(path string) bool { o, ok := v.overlay[path]; return ok && o.layer > i }
 }
 
 // layer is the open layer of that name, provided that it is still the one on disk.
