@@ -10,8 +10,8 @@ import (
 )
 
 // helperRevision counts what the parser helper answers: raise it when an index
-// built with the old answers is stale. 1: definitions by ctags.
-const helperRevision = "1"
+// built with the old answers is stale. 1: definitions by ctags. 2: and references by lexers.
+const helperRevision = "2"
 
 // publishHelper puts the executable at <home>/libexec/gtagsmcp-ctagscom: a hard
 // link where possible, else a copy. A symbolic link would be simpler, but it

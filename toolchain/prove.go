@@ -15,7 +15,7 @@ const (
 	sampleC        = "with blank.c"
 	samplePython   = "n\u00e4me \u6f22.py"
 	sampleCText    = "int proof_callee(int n)\n{\n\treturn n;\n}\n\nint proof_caller(void)\n{\n\treturn proof_callee(1);\n}\n"
-	samplePyText   = "class ProofClass:\n    def proof_method(self):\n        pass\n"
+	samplePyText   = "class ProofClass:\n    def proof_method(self):\n        pass\n\n\nProofClass().proof_method()\n"
 	proofTimeLimit = 20 * time.Second
 )
 
@@ -61,12 +61,14 @@ func proveFresh(ctx context.Context, cfg Config, p parts) error {
 		return fmt.Errorf("functional proof with label %s: %w", p.label, err)
 	}
 	// gtags exits 0 when it has lost names, so only the answers count.
-	queries := []struct{ what, flag, symbol, file string }{
+	type query struct{ what, flag, symbol, file string }
+	queries := []query{
 		{"a definition in C", "-dx", "proof_callee", sampleC},
 		{"a reference in C", "-rx", "proof_callee", sampleC},
 	}
 	if p.label == LabelCtags {
-		queries = append(queries, struct{ what, flag, symbol, file string }{"a definition in Python", "-dx", "proof_method", samplePython})
+		queries = append(queries, query{"a definition in Python", "-dx", "proof_method", samplePython},
+			query{"a reference in Python", "-rx", "proof_method", samplePython})
 	}
 	for _, q := range queries {
 		out, err := output(ctx, command{path: p.global.Path, env: env, dir: dir, args: []string{q.flag, q.symbol}, timeout: proofTimeLimit})

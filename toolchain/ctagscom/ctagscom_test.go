@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,9 @@ func playCtags() {
 func ask(t *testing.T, s *server, paths ...string) ([]string, error) {
 	t.Helper()
 	t.Cleanup(s.tagger.stop)
+	if s.lexers == nil {
+		s.lexers = newLexerPool(s.tagger.langmap, patience)
+	}
 	var out bytes.Buffer
 	err := s.serve(strings.NewReader(strings.Join(paths, "\n")+"\n"), &out)
 	answers := strings.Split(out.String(), terminator)
@@ -168,7 +172,7 @@ func TestRealCtags(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"R os 1 ./a.py \nD A 2 ./a.py \nD m 3 ./a.py \n",
+		"D A 2 ./a.py \nD m 3 ./a.py \nR os 1 ./a.py \nR self 3 ./a.py \n",
 		"D blank 1 ./with blank.py \n",
 		"D han 1 ./\u6f22.py \n",
 		"D latin 1 ./latin\xe9.py \n",
@@ -199,7 +203,7 @@ func TestPatienceEnds(t *testing.T) {
 	for left, want := range map[time.Duration]time.Duration{
 		patience: fileLimit, 8 * time.Second: 2 * time.Second, 0: minFileLimit, -time.Hour: minFileLimit,
 	} {
-		if got := (&server{patience: left}).limit(); got != want {
+		if got := limit(left); got != want {
 			t.Errorf("with %v left: got %v, want %v", left, got, want)
 		}
 	}
@@ -217,29 +221,28 @@ func FuzzTag(f *testing.F) {
 		if len(path) == 0 || bytes.ContainsAny(path, "\n\x00") {
 			t.Skip("gtags sends no such path")
 		}
-		for tag := range bytes.Lines(said) {
+		for _, want := range parseTags(said) {
 			var out bytes.Buffer
 			w := bufio.NewWriter(&out)
-			writeTag(w, tag, path)
+			writeTag(w, want, path)
 			w.Flush()
 			if out.Len() == 0 {
 				continue
 			}
-			kind, line, name, ok := parseTag(tag)
-			gotKind, gotName, gotLine := readBack(out.String(), string(path))
-			if !ok || gotKind != kind || gotName != string(name) || gotLine != string(line) || strings.Count(out.String(), "\n") != 1 {
-				t.Errorf("%q became %q, which reads back as %c %q %q", tag, out.String(), gotKind, gotName, gotLine)
+			if got := readBack(out.String(), string(path)); got != want || strings.Count(out.String(), "\n") != 1 {
+				t.Errorf("%+v became %q, which reads back as %+v", want, out.String(), got)
 			}
 		}
 	})
 }
 
 // readBack finds the path in an answer and reads number and name backwards.
-func readBack(answer, path string) (kind byte, name, line string) {
+func readBack(answer, path string) tag {
 	before, _, found := strings.Cut(answer, path)
 	fields := strings.FieldsFunc(before, func(r rune) bool { return r <= ' ' })
 	if !found || len(fields) != 3 || len(fields[0]) != 1 {
-		return 0, "", ""
+		return tag{}
 	}
-	return fields[0][0], fields[1], fields[2]
+	line, _ := strconv.Atoi(fields[2])
+	return tag{fields[0][0], reference{fields[1], line}}
 }

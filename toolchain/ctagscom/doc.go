@@ -4,6 +4,13 @@
 // .ctags.d is never read, names may be any bytes, and a file on which ctags
 // hangs or crashes costs that file's names only.
 //
+// Definitions come from ctags. References come from a lexer in this process: every
+// token that is a name, once a line, unless the line defines it. A lexer does not
+// know what a name refers to; gtags keeps as references those that are defined
+// somewhere in the project, and the others as "other symbols". What a name is in a
+// language stands in dialect.go, and the limits that keep a hostile or generated
+// file from costing more than its own references stand in lex.go.
+//
 // main dispatches to Main when it was started under the name Name: gtags finds
 // the helper in PATH under that name and passes it on as argv[0].
 //
@@ -26,4 +33,8 @@
 // there, so a NAME holds neither blanks nor the path. End of input means stop. A
 // helper that stops earlier ends gtags with "unexpected EOF", which is right
 // only when there is no ctags to ask at all: gtags would exit 0 without names.
+//
+// Since gtags waits for each answer before the next request, one core would work.
+// Whoever starts gtags may name its list of files in the variable EnvFiles; the
+// helper then lexes ahead on all cores.
 package ctagscom

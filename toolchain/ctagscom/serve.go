@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 )
@@ -18,6 +19,12 @@ const Name = "gtagsmcp-ctagscom"
 
 // EnvCtags names the ctags to run.
 const EnvCtags = "GTAGS_MCP_CTAGS"
+
+// EnvFiles may name a file with the list of files that gtags is given with -f, one
+// path a line: the helper then lexes ahead on all cores. Nothing but the speed
+// depends on it: a file that is not in the list, or comes out of order, is
+// lexed when it is asked for.
+const EnvFiles = "GTAGS_MCP_FILES"
 
 const terminator = "###terminator###\n"
 
@@ -30,8 +37,16 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// The kernel ends ctags with the thread that started it (see childAttr).
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	s := &server{tagger: newTagger(os.Getenv(EnvCtags), langmap(args)), stderr: stderr, patience: patience}
+	debug.SetGCPercent(400) // lexers leave much garbage on a small heap
+	langmap := langmap(args)
+	s := &server{tagger: newTagger(os.Getenv(EnvCtags), langmap), lexers: newLexerPool(langmap, patience), stderr: stderr, patience: patience}
 	defer s.tagger.stop()
+	defer s.lexers.stop()
+	if list := os.Getenv(EnvFiles); list != "" {
+		if err := s.lexers.readList(list); err != nil {
+			fmt.Fprintf(stderr, "%s: %v; nothing is lexed ahead\n", Name, err)
+		}
+	}
 	if err := s.serve(stdin, stdout); err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", Name, err)
 		return 1
@@ -67,17 +82,21 @@ const (
 	maxFileSize  = 32 << 20 // larger ones are data
 )
 
+func limit(patience time.Duration) time.Duration {
+	return min(fileLimit, max(minFileLimit, patience/4))
+}
+
 type server struct {
 	tagger   *tagger
+	lexers   *lexerPool
 	stderr   io.Writer
-	patience time.Duration
+	patience time.Duration // left for files on which ctags hangs
 }
 
 // maxRequest bounds a path; Linux allows 4096 bytes.
 const maxRequest = 64 << 10
 
-// serve answers each request. References by a lexer belong here too: lexed ahead
-// on all cores, and merged with the tags of ctags before the terminator.
+// serve answers each request.
 func (s *server) serve(in io.Reader, out io.Writer) error {
 	requests := bufio.NewReaderSize(in, maxRequest)
 	answers := bufio.NewWriterSize(out, 1<<16)
@@ -100,8 +119,8 @@ func (s *server) serve(in io.Reader, out io.Writer) error {
 	}
 }
 
-// answer writes the tags of one file. Only an error that concerns every file is
-// returned.
+// answer writes the tags of one file: what ctags says, then the references that
+// the lexer adds. Only an error that concerns every file is returned.
 func (s *server) answer(w *bufio.Writer, path []byte) error {
 	info, err := os.Stat(string(path))
 	switch {
@@ -110,30 +129,47 @@ func (s *server) answer(w *bufio.Writer, path []byte) error {
 	case !info.Mode().IsRegular(): // reading a FIFO would wait for ever
 		return nil
 	case info.Size() > maxFileSize:
-		s.warn(path, fmt.Errorf("larger than %d MB", maxFileSize>>20))
+		s.warn(path, fmt.Errorf("larger than %d MB", maxFileSize>>20), "names")
 		return nil
 	}
-	began := time.Now()
-	tags, err := s.tagger.tags(path, s.limit())
-	var lost *lostError
-	if errors.As(err, &lost) {
-		s.patience -= time.Since(began)
-		s.warn(path, err)
-		return nil
-	}
+	lexing := s.lexers.start(string(path))
+	tags, err := s.tags(path)
 	if err != nil {
 		return err
 	}
-	for line := range bytes.Lines(tags) {
-		writeTag(w, line, path)
+	known := make(map[reference]bool)
+	write := func(kind byte, ref reference) {
+		if !known[ref] {
+			known[ref] = true
+			writeTag(w, tag{kind, ref}, path)
+		}
+	}
+	for _, t := range parseTags(tags) { // definitions first: they win
+		write(t.kind, t.reference)
+	}
+	<-lexing.done
+	if lexing.err != nil {
+		s.warn(path, lexing.err, "references")
+	}
+	for _, ref := range lexing.refs {
+		write('R', ref)
 	}
 	return nil
 }
 
-func (s *server) limit() time.Duration {
-	return min(fileLimit, max(minFileLimit, s.patience/4))
+// tags returns what ctags says of the file, nothing when the file is to blame.
+func (s *server) tags(path []byte) ([]byte, error) {
+	began := time.Now()
+	tags, err := s.tagger.tags(path, limit(s.patience))
+	var lost *lostError
+	if errors.As(err, &lost) {
+		s.patience -= time.Since(began)
+		s.warn(path, err, "definitions")
+		return nil, nil
+	}
+	return tags, err
 }
 
-func (s *server) warn(path []byte, err error) {
-	fmt.Fprintf(s.stderr, "%s: %q: %v; its names are left out\n", Name, path, err)
+func (s *server) warn(path []byte, err error, what string) {
+	fmt.Fprintf(s.stderr, "%s: %q: %v; its %s are left out\n", Name, path, err, what)
 }

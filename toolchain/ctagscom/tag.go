@@ -3,27 +3,30 @@ package ctagscom
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
 )
 
 // xformat asks ctags for one tag a line: D or R, the line number, the name. The
 // name stands last, so that it may hold blanks.
 const xformat = "--_xformat=%R %n %N"
 
-// maxName bounds a name: gtags drops longer keys with a warning each.
-const maxName = 255
+// maxName bounds a name: gtags drops longer ones with a warning each.
+const maxName = 511
 
-// writeTag turns one line of ctags into one line of the answer, or nothing when
-// gtags could not read it. ctags reports names with blanks (headings, quoted
-// properties, operators); nobody can ask for those by a symbol's name. And a
-// line in which the path occurs before its place would be read from there.
-func writeTag(w *bufio.Writer, tag, path []byte) {
-	kind, line, name, ok := parseTag(tag)
-	if !ok {
-		return
-	}
-	answer := make([]byte, 0, len("D   \n")+len(name)+len(line)+len(path)+1)
-	answer = append(append(answer, kind, ' '), name...)
-	answer = append(append(append(answer, ' '), line...), ' ')
+// tag is one line of the answer.
+type tag struct {
+	kind byte // 'D' or 'R'
+	reference
+}
+
+// writeTag writes the tag, or nothing when gtags could not read it: a line in which
+// the path occurs before its place would be read from there.
+func writeTag(w *bufio.Writer, t tag, path []byte) {
+	answer := make([]byte, 0, len("D  999999999  \n")+len(t.name)+len(path))
+	answer = append(append(answer, t.kind, ' '), t.name...)
+	answer = append(strconv.AppendInt(append(answer, ' '), int64(t.line), 10), ' ')
 	at := len(answer)
 	answer = append(append(answer, path...), " \n"...)
 	if bytes.Index(answer, path) == at {
@@ -31,30 +34,47 @@ func writeTag(w *bufio.Writer, tag, path []byte) {
 	}
 }
 
-// parseTag reads a line of the form of xformat.
-func parseTag(tag []byte) (kind byte, line, name []byte, ok bool) {
-	tag = bytes.TrimSuffix(tag, []byte("\n"))
-	if len(tag) < 5 || tag[0] != 'D' && tag[0] != 'R' || tag[1] != ' ' {
-		return 0, nil, nil, false
-	}
-	line, name, ok = bytes.Cut(tag[2:], []byte(" "))
-	if !ok || !isLineNumber(line) || len(name) == 0 || len(name) > maxName || bytes.ContainsFunc(name, isBlank) {
-		return 0, nil, nil, false
-	}
-	return tag[0], line, name, true
-}
-
-// isLineNumber demands a number from 1 on that fits gtags' int.
-func isLineNumber(b []byte) bool {
-	if len(b) == 0 || len(b) > 9 || b[0] == '0' {
-		return false
-	}
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return false
+// parseTags reads the lines of ctags: the definitions, then the references.
+func parseTags(said []byte) []tag {
+	var tags []tag
+	for line := range bytes.Lines(said) {
+		if t, ok := parseTag(line); ok {
+			tags = append(tags, t)
 		}
 	}
-	return true
+	slices.SortStableFunc(tags, func(a, b tag) int { return cmp.Compare(a.kind, b.kind) })
+	return tags
+}
+
+// parseTag reads a line of the form of xformat. ctags reports names with blanks
+// (headings, quoted properties, operators); nobody can ask for those by a symbol's
+// name, and gtags could not read them.
+func parseTag(said []byte) (tag, bool) {
+	said = bytes.TrimSuffix(said, []byte("\n"))
+	if len(said) < 5 || said[0] != 'D' && said[0] != 'R' || said[1] != ' ' {
+		return tag{}, false
+	}
+	number, name, ok := bytes.Cut(said[2:], []byte(" "))
+	line, isNumber := lineNumber(number)
+	if !ok || !isNumber || len(name) == 0 || len(name) > maxName || bytes.ContainsFunc(name, isBlank) {
+		return tag{}, false
+	}
+	return tag{said[0], reference{string(name), line}}, true
+}
+
+// lineNumber reads a number from 1 on that fits gtags' int.
+func lineNumber(b []byte) (int, bool) {
+	if len(b) == 0 || len(b) > 9 || b[0] == '0' {
+		return 0, false
+	}
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, true
 }
 
 func isBlank(r rune) bool { return r <= ' ' || r == 0x7f }

@@ -1,0 +1,173 @@
+package ctagscom
+
+import (
+	"path"
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+)
+
+// dialect says how the names of one language are read from the tokens of a lexer.
+type dialect struct {
+	// lexer is the name of the lexer; "" is the name by which ctags knows the
+	// language.
+	lexer string
+	// inner holds the ASCII characters that belong to a name besides letters,
+	// digits and underscores. Any other one separates two names.
+	inner string
+	// quote stands before a keyword that is used as a name.
+	quote string
+	// takes says whether a token is a name, given the one before it in the same
+	// line; nil: every token of the class Name is.
+	takes func(t chroma.Token, last string) bool
+	// prepare changes the text before the lexer sees it, line for line; nil: not
+	// at all.
+	prepare func(string) string
+	// commands makes the words in a shell's command position names.
+	commands bool
+}
+
+const lispNames = "-+*/<>=!?&%$"
+
+// dialects holds the languages of ctags whose lexer has another name, or whose
+// lexer has slips that would cost names. The others are looked up by name.
+var dialects = map[string]dialect{
+	"Ada":           {},
+	"Clojure":       {inner: "-+*<>=!?&%$"}, // a slash comes after the namespace
+	"Elixir":        {inner: "?!"},
+	"EmacsLisp":     {inner: lispNames},
+	"Go":            {takes: goName},
+	"Haskell":       {inner: "'"},
+	"JavaScript":    {inner: "$"},
+	"Julia":         {inner: "!"},
+	"Lisp":          {lexer: "Common Lisp", inner: lispNames},
+	"OCaml":         {inner: "'"},
+	"ObjectiveC":    {lexer: "Objective-C"},
+	"Perl6":         {lexer: "Raku", inner: "-'"},
+	"PowerShell":    {inner: "-"},
+	"Protobuf":      {lexer: "Protocol Buffer"},
+	"Python":        {takes: pythonName},
+	"Raku":          {inner: "-'"},
+	"Ruby":          {inner: "?!", takes: rubySymbol, prepare: maskHeredocs},
+	"Rust":          {quote: "r#", takes: rustName},
+	"SML":           {lexer: "Standard ML", inner: "'"},
+	"Scheme":        {inner: lispNames},
+	"Sh":            {lexer: "Bash", inner: "-", commands: true},
+	"Pascal":        {lexer: "ObjectPascal"},
+	"Basic":         {lexer: "QBasic"},
+	"TypeScript":    {inner: "$", takes: typeScriptName},
+	"Vim":           {lexer: "VimL"},
+	"CUDA":          {lexer: "C++"},
+	"Verilog":       {inner: "$"},
+	"SystemVerilog": {lexer: "systemverilog", inner: "$"},
+}
+
+func isName(t chroma.Token) bool { return t.Type.InCategory(chroma.Name) }
+
+// goName leaves the names of package clauses out: every file of a package has one.
+func goName(t chroma.Token, last string) bool { return isName(t) && last != "package" }
+
+// pythonName takes match and case where they do not begin a line: `re.match(x)`.
+func pythonName(t chroma.Token, last string) bool {
+	return isName(t) || last != "" && t.Type == chroma.Keyword && (t.Value == "match" || t.Value == "case")
+}
+
+// rubySymbol takes :symbols, by which Ruby names the methods of callbacks and
+// accessors. The keys of `key: value` are none.
+func rubySymbol(t chroma.Token, _ string) bool {
+	return isName(t) || t.Type == chroma.LiteralStringSymbol && strings.HasPrefix(t.Value, ":")
+}
+
+// rustName leaves lifetimes out and takes the traits that are derived.
+func rustName(t chroma.Token, _ string) bool {
+	if t.Type == chroma.CommentPreproc {
+		return strings.HasPrefix(t.Value, "derive(")
+	}
+	return isName(t) && t.Type != chroma.NameAttribute
+}
+
+var typeScriptTypes = map[string]bool{
+	"any": true, "bigint": true, "boolean": true, "never": true, "null": true, "number": true, "object": true,
+	"string": true, "symbol": true, "undefined": true, "unknown": true, "void": true, "this": true,
+}
+
+// typeScriptName takes the types after a colon and the decorators, which the
+// lexer calls keywords.
+func typeScriptName(t chroma.Token, _ string) bool {
+	switch t.Type {
+	case chroma.KeywordType:
+		return !typeScriptTypes[t.Value]
+	case chroma.KeywordDeclaration:
+		return strings.HasPrefix(t.Value, "@")
+	}
+	return isName(t)
+}
+
+// languages finds the language of a file as gtags does: the first entry of the
+// langmap that has a pattern for it.
+type languages struct {
+	bySuffix map[string]string
+	globs    []glob
+}
+
+type glob struct{ pattern, language string }
+
+// parseLangmap reads entries "Language:.ext1.ext2(glob)" separated by commas.
+func parseLangmap(langmap string) languages {
+	l := languages{bySuffix: make(map[string]string)}
+	for entry := range strings.SplitSeq(langmap, ",") {
+		name, patterns, _ := strings.Cut(entry, ":")
+		for patterns != "" {
+			end := strings.IndexAny(patterns[1:], ".(") + 1
+			if patterns[0] == '(' {
+				end = strings.IndexByte(patterns, ')') + 1
+			}
+			if end <= 0 {
+				end = len(patterns)
+			}
+			l.add(name, patterns[:end])
+			patterns = patterns[end:]
+		}
+	}
+	return l
+}
+
+func (l *languages) add(name, pattern string) {
+	if inner, ok := strings.CutPrefix(pattern, "("); ok {
+		l.globs = append(l.globs, glob{strings.TrimSuffix(inner, ")"), name})
+	} else if _, taken := l.bySuffix[pattern]; !taken {
+		l.bySuffix[pattern] = name
+	}
+}
+
+// of returns the language of a file, or "".
+func (l *languages) of(file string) string {
+	if name, ok := l.bySuffix[path.Ext(file)]; ok {
+		return name
+	}
+	for _, g := range l.globs {
+		if ok, _ := path.Match(g.pattern, path.Base(file)); ok {
+			return g.language
+		}
+	}
+	return ""
+}
+
+// lexerOf returns the lexer of a language of ctags, or nil.
+func lexerOf(language string) (chroma.Lexer, dialect) {
+	if language == "" {
+		return nil, dialect{}
+	}
+	d := dialects[language]
+	if d.lexer == "" {
+		d.lexer = language
+	}
+	// The registry's own Get falls back on file patterns: too generous here.
+	for _, l := range lexers.GlobalLexerRegistry.Lexers {
+		if strings.EqualFold(l.Config().Name, d.lexer) {
+			return l, d
+		}
+	}
+	return nil, d
+}

@@ -1,0 +1,197 @@
+package ctagscom
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/alecthomas/chroma/v2"
+)
+
+// reference is a name in a line of a file.
+type reference struct {
+	name string
+	line int
+}
+
+// Files beyond these limits are data, or written by a program for a program: their
+// references would cost minutes and help nobody.
+const (
+	maxLexed      = 2 << 20
+	minifiedSize  = 32 << 10 // a smaller file may have lines of any length
+	minifiedWidth = 500      // bytes a line, on average
+)
+
+// readReferences lexes one file of the language. An error says why the file has no
+// references; nothing is wrong with a file of a language that has no lexer.
+func readReferences(file, language string, limit time.Duration) ([]reference, error) {
+	lexer, d := lexerOf(language)
+	if lexer == nil {
+		return nil, nil
+	}
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	if info.Size() > maxLexed {
+		return nil, fmt.Errorf("larger than %d MB", maxLexed>>20)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.IndexByte(content, 0) >= 0 {
+		return nil, fmt.Errorf("it holds NUL bytes")
+	}
+	if len(content) > minifiedSize && len(content)/(1+bytes.Count(content, []byte("\n"))) > minifiedWidth {
+		return nil, fmt.Errorf("it is minified: lines of more than %d bytes on average", minifiedWidth)
+	}
+	return lex(lexer, d, content, limit)
+}
+
+// slowError is a file that used up its limit.
+type slowError struct{ limit time.Duration }
+
+func (e *slowError) Error() string {
+	return fmt.Sprintf("lexing took more than %v of processor time", e.limit)
+}
+
+// lex returns the names in the content, each once a line, in the order of the
+// content. It must run on a thread of its own. The lexer is asked for one token after the other, so that it really
+// stops when the time is up; one match of a regular expression is limited by the
+// lexer itself (250 ms).
+func lex(lexer chroma.Lexer, d dialect, content []byte, limit time.Duration) (refs []reference, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			refs, err = nil, fmt.Errorf("the lexer fails: %v", r)
+		}
+	}()
+	text := asText(content)
+	if d.prepare != nil {
+		text = d.prepare(text)
+	}
+	tokens, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
+	if err != nil {
+		return nil, fmt.Errorf("the lexer fails: %w", err)
+	}
+	c := collector{dialect: d, line: 1, seen: make(map[reference]bool)}
+	if d.commands {
+		c.shell = &shell{command: true}
+	}
+	began := cpuTime()
+	for n := 0; ; n++ {
+		token := tokens()
+		if n%64 == 0 && cpuTime()-began > limit {
+			return nil, &slowError{limit}
+		}
+		c.add(token)
+		if token == chroma.EOF {
+			return c.refs, nil
+		}
+	}
+}
+
+// collector turns the tokens of one file into references.
+type collector struct {
+	dialect dialect
+	shell   *shell
+	line    int
+	last    string       // the token before in the same line, "" at its beginning
+	joined  chroma.Token // tokens of one name so far
+	at      int          // the line in which joined begins
+	seen    map[reference]bool
+	refs    []reference
+}
+
+func (c *collector) add(t chroma.Token) {
+	if t.Value == "" && t.Type != chroma.EOFType {
+		return
+	}
+	takes := c.takes(t)
+	if takes && c.joins(t) {
+		c.joined.Value += t.Value
+	} else {
+		c.words(c.joined.Value, c.at)
+		c.joined = chroma.Token{}
+		if takes {
+			c.joined, c.at = t, c.line
+		}
+	}
+	if value := strings.TrimSpace(t.Value); value != "" {
+		c.last = value
+	} else if strings.Contains(t.Value, "\n") {
+		c.last = ""
+	}
+	c.line += strings.Count(t.Value, "\n")
+}
+
+// joins says whether the token goes on with the name before it: a lexer may give the
+// dotted name of a module, and even a single word, in pieces.
+func (c *collector) joins(t chroma.Token) bool {
+	if c.joined.Value == "" {
+		return false
+	}
+	if t.Type == chroma.NameNamespace && c.joined.Type == chroma.NameNamespace {
+		return true
+	}
+	before, _ := utf8.DecodeLastRuneInString(c.joined.Value)
+	after, _ := utf8.DecodeRuneInString(t.Value)
+	return c.isInner(before) && c.isInner(after)
+}
+
+func (c *collector) takes(t chroma.Token) bool {
+	if c.shell != nil {
+		return c.shell.isName(t)
+	}
+	if c.dialect.takes != nil {
+		return c.dialect.takes(t, c.last)
+	}
+	return isName(t)
+}
+
+// words adds the names in the value of a token. `@functools.cache` is the names
+// functools and cache, and also functools.cache.
+func (c *collector) words(value string, line int) {
+	for word := range strings.FieldsFuncSeq(value, unicode.IsSpace) {
+		whole := strings.TrimFunc(strings.TrimPrefix(word, c.dialect.quote), c.separates)
+		parts := strings.FieldsFunc(whole, c.separates)
+		for _, part := range parts {
+			c.name(part, line)
+		}
+		if len(parts) > 1 && strings.IndexFunc(whole, func(r rune) bool { return c.separates(r) && r != '.' && r != ':' }) < 0 {
+			c.name(whole, line)
+		}
+		line += strings.Count(word, "\n")
+	}
+}
+
+// isInner says whether names of the language hold the character.
+func (c *collector) isInner(r rune) bool {
+	if r >= utf8.RuneSelf {
+		return !unicode.IsSpace(r)
+	}
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || strings.IndexByte(c.dialect.inner, byte(r)) >= 0
+}
+
+func (c *collector) separates(r rune) bool { return !c.isInner(r) }
+
+// name adds a name that begins as one; operators and the number of `$1` are none.
+func (c *collector) name(name string, line int) {
+	first, _ := utf8.DecodeRuneInString(name)
+	if unicode.IsDigit(first) || strings.IndexFunc(name, isNameRune) < 0 {
+		return
+	}
+	name = asBytes(name)
+	ref := reference{name, line}
+	if len(name) > maxName || c.seen[ref] {
+		return
+	}
+	c.seen[ref] = true
+	c.refs = append(c.refs, ref)
+}
+
+func isNameRune(r rune) bool { return r == '_' || unicode.IsLetter(r) }
