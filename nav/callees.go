@@ -70,10 +70,21 @@ func (v *View) Callees(ctx context.Context, q CalleeQuery) (Callees, error) {
 // call is one name that a function calls.
 type call struct {
 	name     string
+	how      manner
 	lines    []int
-	indirect bool
+	indirect bool    // what is called depends on a value
+	converts bool    // a conversion to a type is no call
 	target   *Symbol // nil when the tree does not define it
 }
+
+// manner is how a call names what it calls.
+type manner uint8
+
+const (
+	direct   manner = iota
+	indirect        // through a pointer
+	ofObject        // a method of an object, in C++
+)
 
 // callsOf finds the calls in the body of a definition and what each one means.
 func (v *View) callsOf(ctx context.Context, def Symbol) ([]call, error) {
@@ -87,24 +98,51 @@ func (v *View) callsOf(ctx context.Context, def Symbol) ([]call, error) {
 		return nil, err
 	}
 	for _, c := range names {
-		i := slices.IndexFunc(calls, func(have call) bool { return have.name == c.name && have.indirect == c.indirect })
+		i := slices.IndexFunc(calls, func(have call) bool { return have.name == c.name && have.how == c.how })
 		if i < 0 {
 			i = len(calls)
-			calls = append(calls, call{name: c.name, indirect: c.indirect})
+			calls = append(calls, call{name: c.name, how: c.how, indirect: c.how != direct})
 		}
 		calls[i].lines = append(calls[i].lines, c.line)
 	}
 	for i := range calls {
-		if calls[i].indirect {
+		if calls[i].how == indirect {
 			continue
 		}
 		found, err := v.literal(ctx, calls[i].name)
 		if err != nil {
 			return nil, err
 		}
-		calls[i].target = meant(found.sites, def)
+		calls[i].settle(found.sites, def, src.scan() == nil)
 	}
-	return calls, nil
+	return slices.DeleteFunc(calls, func(c call) bool { return c.converts }), nil
+}
+
+// settle decides what a call means, from the definitions of the name. To call a
+// class makes an object; where ctags knows the language, to call another type
+// converts a value; to call a variable is to call what it holds.
+func (c *call) settle(sites []Symbol, from Symbol, lexed bool) {
+	if c.how == ofObject {
+		sites = slices.DeleteFunc(slices.Clone(sites), func(s Symbol) bool { return s.Scope == "" })
+		c.target = meant(sites, from)
+		c.indirect = c.target == nil
+		return
+	}
+	if c.target = meant(sites, from); c.target != nil {
+		return
+	}
+	for i := range sites {
+		s := &sites[i]
+		switch s.Kind {
+		case "class", "record":
+			c.target = s
+			return
+		case "variable", "constant", "var", "const":
+			c.indirect = c.indirect || lexed || !s.Static || s.Path == from.Path
+		case "struct", "type", "typedef", "alias", "interface", "enum":
+			c.converts = lexed
+		}
+	}
 }
 
 // meant picks the definition that a call in a file means: the one of the same

@@ -220,6 +220,9 @@ func (v *View) holders(ctx context.Context, src *source, name string, means mean
 	if err != nil {
 		return nil, nil // a file that cannot be parsed has no callers that we could name
 	}
+	if imports(src, line) {
+		return nil, nil
+	}
 	best, bestRank := nowhere, 0
 	for _, s := range all {
 		if s.Line == line && s.Name == name {

@@ -11,9 +11,9 @@ import (
 
 // calledName is one call expression in a body.
 type calledName struct {
-	name     string
-	line     int
-	indirect bool
+	name string
+	line int
+	how  manner
 }
 
 // bareCalls are the extensions of languages that call without parentheses: there
@@ -46,9 +46,9 @@ func lexedCalls(src *source, def Symbol) (sure, maybe []calledName) {
 	scan.flush("")
 	for _, c := range scan.names {
 		switch {
-		case c.called:
+		case c.called && !c.word:
 			sure = append(sure, c.calledName)
-		case bare:
+		case c.called || bare:
 			maybe = append(maybe, c.calledName)
 		}
 	}
@@ -69,6 +69,7 @@ type tokenScan struct {
 type scannedName struct {
 	calledName
 	called bool
+	word   bool // reserved for a keyword by the language or by its past
 }
 
 // definingWords come before a name that is defined, not called.
@@ -80,6 +81,12 @@ func (s *tokenScan) add(t chroma.Token) {
 		s.flush("x")
 	case t.Type == chroma.NameBuiltin, t.Type == chroma.NameBuiltinPseudo, t.Type == chroma.KeywordType:
 		s.flush("x")
+		s.defines = false
+	case t.Type == chroma.KeywordReserved && !slices.Contains(definingWords, strings.TrimSpace(t.Value)):
+		s.flush("x")
+		if name := strings.TrimSpace(t.Value); !s.defines && isName(name) {
+			s.pending = &scannedName{calledName: calledName{name: name, line: s.line}, word: true}
+		}
 		s.defines = false
 	case t.Type.InCategory(chroma.Keyword):
 		s.flush("x")

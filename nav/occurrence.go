@@ -26,6 +26,9 @@ func meaningOf(sites []Symbol) meaning {
 			m.member = true
 		case "struct", "union", "enum", "class":
 			m.typ = true
+		case "function":
+			m.other = true
+			m.member = m.member || sites[i].Scope != "" // a method
 		default:
 			m.other = true
 		}
@@ -122,7 +125,7 @@ func (v *View) callNames(src *source, def Symbol) ([]calledName, error) {
 			if f.dead(line) && !def.Dead {
 				continue
 			}
-			calls = append(calls, calledName{name: c.Name, line: line, indirect: c.Kind != csource.Direct})
+			calls = append(calls, calledName{c.Name, line, mannerOf(c.Kind, src.path)})
 		}
 		return calls, nil
 	}
@@ -138,6 +141,18 @@ func (v *View) callNames(src *source, def Symbol) ([]calledName, error) {
 	}
 	slices.SortStableFunc(sure, func(a, b calledName) int { return a.line - b.line })
 	return sure, nil
+}
+
+// mannerOf tells a method of an object from a pointer in a C++ file: in C only
+// pointers are called through members.
+func mannerOf(kind csource.CallKind, path string) manner {
+	switch lang, _ := csource.LangOf(path); {
+	case kind == csource.Direct:
+		return direct
+	case kind == csource.ThroughMember && lang == csource.CPlusPlus:
+		return ofObject
+	}
+	return indirect
 }
 
 // isStatic reports whether the words before a definition's name keep it to its

@@ -73,7 +73,12 @@ func (s *Symbol) qualified() string {
 		return s.Name
 	}
 	switch path.Ext(s.Path) {
-	case ".py", ".go", ".java", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".rb", ".kt", ".cs", ".lua", ".scala", ".swift":
+	case ".go":
+		if _, receiver, ok := strings.Cut(s.Scope, "."); ok {
+			return receiver + "." + s.Name
+		}
+		return s.Name // the scope is the package
+	case ".py", ".java", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".rb", ".kt", ".cs", ".lua", ".scala", ".swift":
 		return s.Scope + "." + s.Name
 	}
 	return s.Scope + "::" + s.Name
@@ -82,7 +87,7 @@ func (s *Symbol) qualified() string {
 // callable reports whether the symbol has a body that runs.
 func (s *Symbol) callable() bool {
 	switch s.Kind {
-	case "function", "method", "func", "macro", "label", "constructor", "subroutine", "singletonMethod", "procedure", "generator":
+	case "function", "method", "func", "macro", "label", "constructor", "subroutine", "singletonMethod", "procedure", "generator", "getter", "setter":
 		return true
 	}
 	return s.Family != "" && s.Kind == "function"

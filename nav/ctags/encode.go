@@ -103,7 +103,7 @@ func (e *encoded) decode(s string) string {
 
 // tidy brings the tags into the form that Tags promises: names as in the source,
 // by line, C++ operators as people write them, ends where ctags gives none.
-func (e *encoded) tidy(tags []Tag, original []byte) {
+func (e *encoded) tidy(tags []Tag, path string, original []byte) []Tag {
 	for i := range tags {
 		t := &tags[i]
 		for _, field := range []*string{&t.Name, &t.Scope, &t.Typeref, &t.Signature, &t.Inherits} {
@@ -113,8 +113,9 @@ func (e *encoded) tidy(tags []Tag, original []byte) {
 			t.Name, t.Scope = joinOperator(t.Name), joinOperator(t.Scope)
 		}
 	}
-	fillEnds(tags, original)
+	tags = complete(tags, path, original)
 	slices.SortStableFunc(tags, func(a, b Tag) int { return cmp.Compare(a.Line, b.Line) })
+	return tags
 }
 
 // joinOperator makes "operator +" what people ask for, "operator+"; "operator new"

@@ -24,23 +24,41 @@ type syntax struct {
 	braceTypes    bool   // a result type may have braces
 	regexp, shell bool   // a / or a # needs a look at what is before it
 	rust          bool   // lifetimes, and raw strings r#"…"#
+	text3         string // begins and ends strings of many lines, and is tried first
 }
 
 var (
-	cKinds   = " function method class getter setter generator interface enum namespace func struct "
-	script   = syntax{line: "//", open: "/*", shut: "*/", quotes: `"'`, long: "`", regexp: true, kinds: cKinds, loose: " constant variable "}
-	syntaxes = map[string]syntax{
+	cKinds      = " function method class getter setter generator interface enum namespace func struct "
+	scriptLoose = " constant variable alias "
+	script      = syntax{line: "//", open: "/*", shut: "*/", quotes: `"'`, long: "`", regexp: true, kinds: cKinds, loose: scriptLoose}
+	syntaxes    = map[string]syntax{
 		"JavaScript": script,
-		"TypeScript": {line: "//", open: "/*", shut: "*/", quotes: `"'`, long: "`", regexp: true, kinds: cKinds, loose: " constant variable ", braceTypes: true},
-		"Go":         {line: "//", open: "/*", shut: "*/", quotes: `"'`, long: "`", kinds: cKinds, braceTypes: true},
+		"TypeScript": {line: "//", open: "/*", shut: "*/", quotes: `"'`, long: "`", regexp: true, kinds: cKinds, loose: scriptLoose, braceTypes: true},
+		"Go":         {line: "//", open: "/*", shut: "*/", quotes: `"'`, long: "`", kinds: cKinds, loose: " var const ", braceTypes: true},
+		"Java":       {line: "//", open: "/*", shut: "*/", quotes: `"'`, text3: `"""`, kinds: cKinds + "record "},
 		"Rust":       {line: "//", open: "/*", shut: "*/", nested: true, long: `"`, rust: true, kinds: cKinds + "module implementation macro "},
 		"Sh":         {line: "#", long: `"'`, shell: true, kinds: " function "},
 		"Lua":        {line: "--", quotes: `"'`, words: true, kinds: " function "},
 	}
 )
 
-// fillEnds gives an end to the tags that lack one and have a block.
-func fillEnds(tags []Tag, content []byte) {
+// complete gives an end to the tags that lack one and have a block, and mends
+// what ctags says of some languages.
+func complete(tags []Tag, path string, content []byte) []Tag {
+	read := fillEnds(tags, content)
+	for language, ext := range mended {
+		if strings.HasSuffix(path, ext) && read[language] == nil {
+			read[language] = syntaxes[language].read(content)
+		}
+	}
+	for language, b := range read {
+		tags = mend(tags, language, b)
+	}
+	return tags
+}
+
+// fillEnds returns what it read of the languages that it met.
+func fillEnds(tags []Tag, content []byte) map[string]*blocks {
 	read := map[string]*blocks{} // a file may hold two languages
 	for i := range tags {
 		t := &tags[i]
@@ -55,6 +73,7 @@ func fillEnds(tags []Tag, content []byte) {
 		}
 		t.End = read[t.Language].end(t, loose)
 	}
+	return read
 }
 
 // mark is a place where a block begins or ends, or a statement ends.
@@ -69,6 +88,7 @@ type blocks struct {
 	content []byte
 	lines   []int // where each line begins
 	marks   []mark
+	firsts  []int // where lines of code begin, if with a word
 }
 
 // maxHead is how many marks may stand before a tag's block, as in a parameter list.
@@ -225,6 +245,9 @@ func (r *blockReader) code(template bool) {
 // word reads a word, which is a mark in a language of keywords.
 func (r *blockReader) word() {
 	start := r.at
+	if r.beginsLine() {
+		r.blocks.firsts = append(r.blocks.firsts, start)
+	}
 	for r.at < len(r.text) && isWord(r.text[r.at]) {
 		r.at++
 	}
@@ -246,6 +269,15 @@ func (r *blockReader) word() {
 	}
 }
 
+// beginsLine reports whether only blanks stand before the place on its line.
+func (r *blockReader) beginsLine() bool {
+	i := r.at
+	for i > 0 && (r.text[i-1] == ' ' || r.text[i-1] == '\t') {
+		i--
+	}
+	return i == 0 || r.text[i-1] == '\n'
+}
+
 // skipped passes over a comment or a string, if one begins here.
 func (r *blockReader) skipped() bool {
 	switch c := r.text[r.at]; {
@@ -264,6 +296,10 @@ func (r *blockReader) skipped() bool {
 		r.hereDocument()
 	case r.shell && c == '\\':
 		r.at = min(r.at+2, len(r.text))
+	case r.has(r.text3):
+		r.at += len(r.text3)
+		r.past(r.text3)
+		r.before = 'x'
 	case strings.IndexByte(r.quotes, c) >= 0:
 		r.quoted(c, "\n")
 	case strings.IndexByte(r.long, c) >= 0:

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// FuzzEnds: no text makes the block reader panic, and an end never comes before
-// its beginning or after the text.
+// FuzzEnds: no text makes the block reader or what mends its tags panic, and an
+// end never comes before its beginning or after the text.
 func FuzzEnds(f *testing.F) {
 	for _, seed := range []string{
 		"function f() { return `${ {} }` / /[/}]/ }", "fn f<'a>(c: char) { r#\"}\"#; '\\''; /* /* } */ }", "f() {\n cat <<-'EOF'\n}\nEOF\n}",
-		"function f() if x then [==[ end ]] ]==] --[[ ]] end end", "func f() struct{} {\n\tx := `}`\n}", "`${`${`${", "<<", "<< \n", "'", "r#", "/*", "--[", "\\",
+		"function f() if x then [==[ end ]] ]==] --[[ ]] end end", "func f() struct{} {\n\tx := `}`\n}", "`${`${`${", "<<", "<< \n", "'", "r#", "/*", "--[", "\\", "record R(int a) {\n int f() { return a; }\n}", "namespace n {\n const f = (a) => {\n }\n}",
 	} {
 		f.Add(seed, 1)
 	}
@@ -19,9 +19,10 @@ func FuzzEnds(f *testing.F) {
 		for language := range syntaxes {
 			for _, kind := range []string{"function", "constant"} {
 				tags := []Tag{{Name: "f", Kind: kind, Language: language, Line: max(line, 1)}}
-				fillEnds(tags, []byte(text))
-				if end := tags[0].End; end != 0 && (end < tags[0].Line || end > lines) {
-					t.Fatalf("%s %s from line %d to %d of %d", language, kind, tags[0].Line, end, lines)
+				for _, tag := range complete(tags, "f"+mended[language], []byte(text)) {
+					if tag.End != 0 && (tag.End < tag.Line || tag.End > lines) {
+						t.Fatalf("%s %s %s from line %d to %d of %d", language, tag.Kind, tag.Name, tag.Line, tag.End, lines)
+					}
 				}
 			}
 		}

@@ -183,8 +183,7 @@ func (s *Service) parse(name string, content []byte) ([]Tag, error) {
 		tags, err := p.ask(s.ctx, s.options.FileTime, name, enc.content)
 		if err == nil {
 			s.put(p)
-			enc.tidy(tags, content)
-			return tags, nil
+			return enc.tidy(tags, name, content), nil
 		}
 		p.end()
 		switch {
