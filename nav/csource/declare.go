@@ -2,7 +2,11 @@ package csource
 
 // declare reads a declaration that ends with the semicolon at semi.
 func (p *parser) declare(items []int32, semi int32, c context) {
-	if items = p.template(p.leading(items, c)); len(items) == 0 {
+	if items = p.leading(items, c); len(items) == 0 {
+		return
+	}
+	head := items[0]
+	if items = p.template(items); len(items) == 0 {
 		return
 	}
 	first := p.word(items[0])
@@ -17,7 +21,7 @@ func (p *parser) declare(items []int32, semi int32, c context) {
 	switch first {
 	case "using":
 		if len(items) > 2 && p.toks[items[2]].kind == '=' {
-			p.emit(p.symbol(Typedef, items[1], items[0], semi, c))
+			p.emit(p.symbol(Typedef, items[1], head, semi, c))
 		}
 		return
 	case "friend", "static_assert", "_Static_assert", "namespace", "asm", "__asm__", "break", "continue", "delete", "throw":
@@ -26,7 +30,7 @@ func (p *parser) declare(items []int32, semi int32, c context) {
 	if statementWord(first) {
 		return
 	}
-	d := declaration{parser: p, context: c, semi: semi, first: items[0], kind: Variable}
+	d := declaration{parser: p, context: c, semi: semi, first: head, kind: Variable}
 	if c.inType() {
 		d.kind = Member
 	}

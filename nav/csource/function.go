@@ -2,7 +2,11 @@ package csource
 
 // function reads the definition of a function whose body goes from open to end.
 func (p *parser) function(items []int32, open, end int32, c context) {
-	if items = p.template(p.leading(items, c)); len(items) == 0 {
+	if items = p.leading(items, c); len(items) == 0 {
+		return
+	}
+	first := items[0]
+	if items = p.template(items); len(items) == 0 {
 		return
 	}
 	if w := p.word(items[0]); statementWord(w) || w == "catch" || w == "asm" {
@@ -12,7 +16,7 @@ func (p *parser) function(items []int32, open, end int32, c context) {
 	if !ok || d.shape == plain || d.shape == pointer {
 		return
 	}
-	s := p.symbol(Function, d.name, items[0], end, c)
+	s := p.symbol(Function, d.name, first, end, c)
 	p.opens(&s, open)
 	name := p.word(d.name)
 	if d.shape == expanded || allCaps(name) && p.minted(d.params) || !p.callee(items, d, 0, true, c.class) && (allCaps(name) || !p.parameters(d.params) && !p.names(d.params)) {
