@@ -30,6 +30,7 @@ type source struct {
 	path    string
 	content []byte
 	starts  []int
+	skipped int // lines before the first of content
 
 	once    sync.Once
 	scanned *csource.File
@@ -76,6 +77,7 @@ func (s *source) part(first, last int) *csource.File {
 
 // line returns line n, counted from 1, without its end; "" past the end.
 func (s *source) line(n int) string {
+	n -= s.skipped
 	if n < 1 || n > len(s.starts) {
 		return ""
 	}
@@ -102,11 +104,7 @@ func newSource(path string, content []byte) *source {
 
 // oneLine stands for a file of which only one line is wanted and known.
 func oneLine(path string, n int, text string) *source {
-	s := &source{path: path, content: []byte(text), starts: make([]int, n)}
-	for i := range n - 1 {
-		s.starts[i] = 0
-	}
-	return s
+	return &source{path: path, content: []byte(text), starts: []int{0}, skipped: n - 1}
 }
 
 // fileState tells one content of a file from the next.
@@ -134,6 +132,15 @@ type cachedSource struct {
 
 func newSourceCache(root *os.Root) *sourceCache {
 	return &sourceCache{root: root, entries: map[string]*list.Element{}}
+}
+
+// forget empties the cache.
+func (c *sourceCache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.recent.Len() > 0 {
+		c.remove(c.recent.Back())
+	}
 }
 
 func (c *sourceCache) close() error { return c.root.Close() }
