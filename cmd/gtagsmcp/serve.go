@@ -32,5 +32,22 @@ func serve(ctx context.Context, std streams, flags *globalFlags) error {
 	defer s.Close()
 	// A call that does not notice its cancellation must not keep us alive.
 	context.AfterFunc(ctx, func() { time.AfterFunc(shutdownGrace, func() { os.Exit(0) }) })
+	ctx, orphaned := context.WithCancel(ctx)
+	defer orphaned()
+	go watchParent(ctx, orphaned)
 	return s.ServeStdio(ctx, std.in, std.out)
+}
+
+// watchParent ends the server when its client is gone without closing our
+// input, as happens when somebody else holds the other end of the pipe.
+func watchParent(ctx context.Context, gone func()) {
+	const every = 5 * time.Second
+	parent := os.Getppid()
+	for ctx.Err() == nil && os.Getppid() == parent {
+		select {
+		case <-ctx.Done():
+		case <-time.After(every):
+		}
+	}
+	gone()
 }
