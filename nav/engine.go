@@ -162,13 +162,26 @@ func (w *Workspace) View(ctx context.Context, progress func(index.Progress)) (*V
 		return nil, err
 	}
 	v := &View{w: w, snap: snap, set: snap.Set(), outlines: snap.Outline()}
-	if v.outlines == nil && w.opts.AwaitOutline {
-		if progress != nil {
-			progress(Progress{Phase: "outlining"})
-		}
-		v.outlines = snap.AwaitOutline(ctx)
+	if v.outlines == nil {
+		v.outlines = w.awaitOutline(ctx, snap, progress)
 	}
 	return v, nil
+}
+
+// outlineWait is how long a question waits for the outline: that of a small tree
+// is there by then.
+const outlineWait = time.Second
+
+func (w *Workspace) awaitOutline(ctx context.Context, snap *index.Snapshot, progress func(index.Progress)) *outline.Set {
+	if progress != nil {
+		progress(Progress{Phase: "outlining"})
+	}
+	if !w.opts.AwaitOutline {
+		bounded, cancel := context.WithTimeout(ctx, outlineWait)
+		defer cancel()
+		ctx = bounded
+	}
+	return snap.AwaitOutline(ctx)
 }
 
 // unreadable notes that an answer lacks what a file would have told. A file that
@@ -191,6 +204,9 @@ func (v *View) Warnings() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	warnings := v.snap.Warnings()
+	if v.outlines == nil {
+		warnings = append(slices.Clone(warnings), "the outline of the tree is still being made: variables, members and operators may be missing; ask again in some seconds")
+	}
 	for path, err := range v.unread {
 		return append(slices.Clone(warnings), fmt.Sprintf("%d files could not be read, %s for one: %v", len(v.unread), path, err))
 	}

@@ -83,6 +83,9 @@ func (v *View) literal(ctx context.Context, name string) (resolution, error) {
 	if err := v.weigh(ctx, &r, recorded); err != nil {
 		return r, err
 	}
+	if err := v.mentioned(ctx, &r, recorded); err != nil {
+		return r, err
+	}
 	r.sites = rankSites(v.checkGuesses(r.sites))
 	if len(r.sites) > 0 && !slices.ContainsFunc(r.sites, func(s Symbol) bool { return s.Family != r.sites[0].Family }) {
 		r.via = r.sites[0].Family
@@ -263,6 +266,44 @@ func (v *View) weigh(ctx context.Context, r *resolution, recorded map[string][]g
 		}
 	}
 	return nil
+}
+
+// mentioned adds the definitions in other languages than C that GNU Global did
+// not record: its parser of Java leaves out fields, ctags is mended by ours. Only
+// files that mention the name are looked at, and when they are many, only if
+// nobody else defines it.
+func (v *View) mentioned(ctx context.Context, r *resolution, recorded map[string][]gtagsdb.Site) error {
+	occurrences, err := v.set.Occurrences(r.name)
+	if err != nil {
+		return err
+	}
+	var files []string
+	for _, f := range occurrences {
+		_, c := csource.LangOf(f.Path)
+		if _, known := recorded[f.Path]; !c && !known {
+			files = append(files, f.Path)
+		}
+	}
+	if len(files) > maxOpinions && len(r.sites) > 0 {
+		return nil
+	}
+	for _, path := range files[:min(len(files), maxOpinions)] {
+		src, err := v.w.files.read(path)
+		if err != nil {
+			v.unreadable(path, err)
+			continue
+		}
+		all, _, err := v.symbols(ctx, src)
+		if err != nil {
+			v.w.opts.Logger.Debug("parsing", "path", path, "err", err)
+		}
+		for _, s := range all {
+			if s.Name == r.name && !s.Declares {
+				r.sites = append(r.sites, s)
+			}
+		}
+	}
+	return ctx.Err()
 }
 
 // described finds what Universal Ctags knows about the recorded definitions of a
