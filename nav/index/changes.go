@@ -19,47 +19,39 @@ func (c *changes) bytes() (n int64) {
 }
 
 // compare finds the changes between v and the files found in the tree, which
-// are sorted by path. A nil v has no files.
+// are sorted by path.
 func compare(root string, v *view, found []entry) (c changes) {
-	var base []entry
-	var overlay map[string]owner
-	if v != nil {
-		base, overlay = v.layers[0].table, v.overlay
-	}
-	met := 0 // files of overlay that are in the tree
+	base := v.layers[0].table
+	met := 0 // files of the overlay that are in the tree
 	i := 0
-	for _, now := range found {
-		for i < len(base) && base[i].path < now.path {
-			if _, hidden := overlay[base[i].path]; !hidden {
+	missing := func(until func(path string) bool) {
+		for ; i < len(base) && until(base[i].path); i++ {
+			if _, hidden := v.overlay[base[i].path]; !hidden {
 				c.removed = append(c.removed, base[i].path)
 			}
-			i++
 		}
+	}
+	for _, now := range found {
+		missing(func(path string) bool { return path < now.path })
 		var old *entry
 		if i < len(base) && base[i].path == now.path {
 			old = &base[i]
 			i++
 		}
-		if o, ok := overlay[now.path]; ok {
+		if o, ok := v.overlay[now.path]; ok {
 			met++
-			if old = o.entry; o.kind == gone {
-				old = nil
-			}
+			old = o.entry
 		}
 		switch {
-		case old == nil:
+		case old == nil || old.kind == gone:
 			c.added = append(c.added, now)
 		case !old.same(root, now.identity):
 			c.changed = append(c.changed, now)
 		}
 	}
-	for ; i < len(base); i++ {
-		if _, hidden := overlay[base[i].path]; !hidden {
-			c.removed = append(c.removed, base[i].path)
-		}
-	}
-	if met < len(overlay) {
-		for path, o := range overlay {
+	missing(func(string) bool { return true })
+	if met < len(v.overlay) {
+		for path, o := range v.overlay {
 			if o.kind != gone && find(found, path) == nil {
 				c.removed = append(c.removed, path)
 			}

@@ -36,18 +36,12 @@ func (x *Index) fresh(ctx context.Context, v *view, deadline time.Time, progress
 		if attempt == 3 {
 			return x.snapshot(v, stale(c, "the tree changes faster than the index follows")), nil
 		}
-		j := x.startRefresh(v, c)
-		done := false
-		if x.estimate(v, c) < time.Until(deadline) || c.count() == 0 {
-			done, err = j.wait(ctx, time.Until(deadline), progress)
-		}
-		switch {
-		case ctx.Err() != nil:
+		if done, err := x.awaitRefresh(ctx, v, c, deadline, progress); ctx.Err() != nil {
 			v.release()
 			return nil, context.Cause(ctx)
-		case err != nil:
+		} else if err != nil {
 			return x.snapshot(v, stale(c, err.Error())), nil
-		case !done:
+		} else if !done {
 			return x.snapshot(v, stale(c, "a refresh is running")), nil
 		}
 		next, err := x.present()
@@ -57,6 +51,16 @@ func (x *Index) fresh(ctx context.Context, v *view, deadline time.Time, progress
 		v.release()
 		v = next
 	}
+}
+
+// awaitRefresh starts what brings c into the index, and waits for it when it is
+// likely to end before the deadline.
+func (x *Index) awaitRefresh(ctx context.Context, v *view, c *changes, deadline time.Time, progress func(Progress)) (done bool, err error) {
+	j := x.startRefresh(v, c)
+	if x.estimate(v, c) > time.Until(deadline) {
+		return false, nil
+	}
+	return j.wait(ctx, max(time.Until(deadline), 0), progress)
 }
 
 // stale warns that c is not in the answer.
@@ -85,8 +89,11 @@ func (x *Index) outdated(v *view) bool {
 	return ok && !m.Seeded && (m.Label != label || m.Fingerprint != fingerprint)
 }
 
-// estimate is about how long a delta of c takes.
+// estimate is about how long it takes to bring c into the index.
 func (x *Index) estimate(v *view, c *changes) time.Duration {
+	if x.outdated(v) {
+		return time.Duration(v.layers[0].manifest.Seconds * float64(time.Second))
+	}
 	if !x.fitsDelta(v, c.bytes()) {
 		return time.Hour // a new base, in the background
 	}
@@ -137,13 +144,18 @@ func (x *Index) buildDelta(ctx context.Context, j *job) (Report, error) {
 		x.startBase(v.current, false)
 		return Report{}, fmt.Errorf("the toolchain is another one than before; the index is being rebuilt")
 	}
+	return x.publishDelta(ctx, j, l, v, c, tools)
+}
+
+// publishDelta builds a delta of v with c and makes it current. l, the lock, is held.
+func (x *Index) publishDelta(ctx context.Context, j *job, l *lockFile, v *view, c *changes, tools Tools) (Report, error) {
 	b, cur := x.planDelta(tools, v, c)
 	defer b.discard()
 	if err := b.begin(); err != nil {
 		return Report{}, err
 	}
 	stop := b.follow(j, l, len(b.files))
-	err = b.run(ctx, v.skipped())
+	err := b.run(ctx, v.skipped())
 	stop()
 	if err != nil {
 		return Report{}, err

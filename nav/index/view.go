@@ -150,17 +150,6 @@ func (v *view) layer(name string) *layer {
 	return nil
 }
 
-// lookup is the state of path in this generation, or nil.
-func (v *view) lookup(path string) *entry {
-	if o, ok := v.overlay[path]; ok {
-		if o.kind == gone {
-			return nil
-		}
-		return o.entry
-	}
-	return find(v.layers[0].table, path)
-}
-
 // each calls f for every file of the generation, in no order.
 func (v *view) each(f func(e *entry)) {
 	for i := range v.layers[0].table {

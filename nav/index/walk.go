@@ -49,13 +49,16 @@ func (l *lister) isJunk(path string) bool {
 // walk adds the files below the folder at path, without junk. A repository met
 // on the way is listed by git. Symbolic links are not followed.
 func (l *lister) walk(ctx context.Context, path string) error {
+	visited := 0
 	return l.eachDir(ctx, path, func(dir string, entries []fs.DirEntry) error {
 		for _, e := range entries {
 			if e.Type().IsRegular() {
 				l.add(join(dir, e.Name()))
 			}
 		}
-		if l.limit > 0 && len(l.paths) > l.limit {
+		// Folders full of other things are no project either.
+		visited += len(entries)
+		if l.limit > 0 && (len(l.paths) > l.limit || visited > 10*l.limit) {
 			return &TooManyFilesError{Root: l.root, Limit: l.limit}
 		}
 		return nil
