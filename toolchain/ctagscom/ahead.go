@@ -101,8 +101,6 @@ func (p *lexerPool) start(file string) *lexing {
 }
 
 func (p *lexerPool) lex(l *lexing) {
-	runtime.LockOSThread() // its processor time is measured
-	defer runtime.UnlockOSThread()
 	defer close(l.done)
 	limit := limit(time.Duration(p.patience.Load()))
 	l.refs, l.err = readReferences(l.path, p.languages.of(l.path), limit)

@@ -24,6 +24,8 @@ type dialect struct {
 	// prepare changes the text before the lexer sees it, line for line; nil: not
 	// at all.
 	prepare func(string) string
+	// scan reads the names without a lexer; nil: with one.
+	scan func(text string, found func(name string, line int))
 	// commands makes the words in a shell's command position names.
 	commands bool
 }
@@ -37,9 +39,9 @@ var dialects = map[string]dialect{
 	"Clojure":       {inner: "-+*<>=!?&%$"}, // a slash comes after the namespace
 	"Elixir":        {inner: "?!"},
 	"EmacsLisp":     {inner: lispNames},
-	"Go":            {takes: goName},
+	"Go":            {scan: scanGo},
 	"Haskell":       {inner: "'"},
-	"JavaScript":    {inner: "$", takes: javaScriptName},
+	"JavaScript":    {inner: "$"},
 	"Julia":         {inner: "!"},
 	"Lisp":          {lexer: "Common Lisp", inner: lispNames},
 	"OCaml":         {inner: "'"},
@@ -65,9 +67,6 @@ var dialects = map[string]dialect{
 
 func isName(t chroma.Token) bool { return t.Type.InCategory(chroma.Name) }
 
-// goName leaves the names of package clauses out: every file of a package has one.
-func goName(t chroma.Token, last string) bool { return isName(t) && last != "package" }
-
 // pythonName takes match and case where they do not begin a line: `re.match(x)`.
 func pythonName(t chroma.Token, last string) bool {
 	return isName(t) || last != "" && t.Type == chroma.Keyword && (t.Value == "match" || t.Value == "case")
@@ -85,18 +84,6 @@ func rustName(t chroma.Token, _ string) bool {
 		return strings.HasPrefix(t.Value, "derive(")
 	}
 	return isName(t) && t.Type != chroma.NameAttribute
-}
-
-// javaScriptName takes the words that only old editions reserve: there are
-// functions of these names.
-func javaScriptName(t chroma.Token, _ string) bool {
-	if t.Type == chroma.KeywordReserved {
-		switch t.Value {
-		case "abstract", "boolean", "byte", "char", "double", "float", "goto", "int", "long", "native", "package", "short", "synchronized", "throws", "transient", "volatile":
-			return true
-		}
-	}
-	return isName(t)
 }
 
 var typeScriptTypes = map[string]bool{
@@ -166,20 +153,17 @@ func (l *languages) of(file string) string {
 	return ""
 }
 
-// lexerOf returns the lexer of a language of ctags, or nil.
-func lexerOf(language string) (chroma.Lexer, dialect) {
-	if language == "" {
-		return nil, dialect{}
-	}
-	d := dialects[language]
-	if d.lexer == "" {
-		d.lexer = language
+// find returns the lexer of the language that ctags knows by the name, or nil.
+func (d dialect) find(language string) chroma.Lexer {
+	name := d.lexer
+	if name == "" {
+		name = language
 	}
 	// The registry's own Get falls back on file patterns: too generous here.
 	for _, l := range lexers.GlobalLexerRegistry.Lexers {
-		if strings.EqualFold(l.Config().Name, d.lexer) {
-			return l, d
+		if strings.EqualFold(l.Config().Name, name) {
+			return l
 		}
 	}
-	return nil, d
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 	"unicode"
@@ -29,8 +30,7 @@ const (
 // readReferences lexes one file of the language. An error says why the file has no
 // references; nothing is wrong with a file of a language that has no lexer.
 func readReferences(file, language string, limit time.Duration) ([]reference, error) {
-	lexer, d := lexerOf(language)
-	if lexer == nil {
+	if language == "" {
 		return nil, nil
 	}
 	info, err := os.Stat(file)
@@ -50,7 +50,7 @@ func readReferences(file, language string, limit time.Duration) ([]reference, er
 	if len(content) > minifiedSize && len(content)/(1+bytes.Count(content, []byte("\n"))) > minifiedWidth {
 		return nil, fmt.Errorf("it is minified: lines of more than %d bytes on average", minifiedWidth)
 	}
-	return lex(lexer, d, content, limit)
+	return lex(language, content, limit)
 }
 
 // slowError is a file that used up its limit.
@@ -61,36 +61,52 @@ func (e *slowError) Error() string {
 }
 
 // lex returns the names in the content, each once a line, in the order of the
-// content. It must run on a thread of its own. The lexer is asked for one token after the other, so that it really
-// stops when the time is up; one match of a regular expression is limited by the
-// lexer itself (250 ms).
-func lex(lexer chroma.Lexer, d dialect, content []byte, limit time.Duration) (refs []reference, err error) {
+// content; none for a language without a lexer.
+func lex(language string, content []byte, limit time.Duration) (refs []reference, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			refs, err = nil, fmt.Errorf("the lexer fails: %v", r)
 		}
 	}()
+	d := dialects[language]
+	c := collector{dialect: d, line: 1, seen: make(map[reference]bool)}
 	text := asText(content)
-	if d.prepare != nil {
-		text = d.prepare(text)
+	switch lexer := d.find(language); {
+	case d.scan != nil:
+		d.scan(text, c.name)
+	case lexer != nil:
+		if err := c.read(lexer, text, limit); err != nil {
+			return nil, err
+		}
+	}
+	return c.refs, nil
+}
+
+// read adds the names among the tokens of the text. The lexer is asked for one token
+// after the other, so that it really stops when the time is up; a single match of
+// a regular expression is limited by the lexer itself (250 ms).
+func (c *collector) read(lexer chroma.Lexer, text string, limit time.Duration) error {
+	runtime.LockOSThread() // for cpuTime
+	defer runtime.UnlockOSThread()
+	began := cpuTime()
+	if c.dialect.prepare != nil {
+		text = c.dialect.prepare(text)
+	}
+	if c.dialect.commands {
+		c.shell = &shell{command: true}
 	}
 	tokens, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
 	if err != nil {
-		return nil, fmt.Errorf("the lexer fails: %w", err)
+		return fmt.Errorf("the lexer fails: %w", err)
 	}
-	c := collector{dialect: d, line: 1, seen: make(map[reference]bool)}
-	if d.commands {
-		c.shell = &shell{command: true}
-	}
-	began := cpuTime()
 	for n := 0; ; n++ {
 		token := tokens()
 		if n%64 == 0 && cpuTime()-began > limit {
-			return nil, &slowError{limit}
+			return &slowError{limit}
 		}
 		c.add(token)
 		if token == chroma.EOF {
-			return c.refs, nil
+			return nil
 		}
 	}
 }
@@ -156,16 +172,22 @@ func (c *collector) takes(t chroma.Token) bool {
 // words adds the names in the value of a token. `@functools.cache` is the names
 // functools and cache, and also functools.cache.
 func (c *collector) words(value string, line int) {
-	for word := range strings.FieldsFuncSeq(value, unicode.IsSpace) {
-		whole := strings.TrimFunc(strings.TrimPrefix(word, c.dialect.quote), c.separates)
-		parts := strings.FieldsFunc(whole, c.separates)
-		for _, part := range parts {
-			c.name(part, line)
+	for text := range strings.Lines(value) {
+		for word := range strings.FieldsFuncSeq(text, unicode.IsSpace) {
+			c.word(word, line)
 		}
-		if len(parts) > 1 && strings.IndexFunc(whole, func(r rune) bool { return c.separates(r) && r != '.' && r != ':' }) < 0 {
-			c.name(whole, line)
-		}
-		line += strings.Count(word, "\n")
+		line++
+	}
+}
+
+func (c *collector) word(word string, line int) {
+	whole := strings.TrimFunc(strings.TrimPrefix(word, c.dialect.quote), c.separates)
+	parts := strings.FieldsFunc(whole, c.separates)
+	for _, part := range parts {
+		c.name(part, line)
+	}
+	if len(parts) > 1 && strings.IndexFunc(whole, func(r rune) bool { return c.separates(r) && r != '.' && r != ':' }) < 0 {
+		c.name(whole, line)
 	}
 }
 

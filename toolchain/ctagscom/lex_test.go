@@ -1,19 +1,23 @@
 package ctagscom
 
 import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/alecthomas/chroma/v2"
 )
 
 // names lexes the content and returns its names, line by line.
 func names(t *testing.T, language, content string) string {
 	t.Helper()
-	lexer, d := lexerOf(language)
-	if lexer == nil {
-		t.Fatalf("no lexer for %s", language)
-	}
-	refs, err := lex(lexer, d, []byte(content), time.Minute)
+	refs, err := lex(language, []byte(content), time.Minute)
 	if err != nil {
 		t.Fatalf("%s: %v", language, err)
 	}
@@ -58,4 +62,138 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.language, got, test.want)
 		}
 	}
+}
+
+// The scanner of Go finds in this repository's own files what the lexer finds, but
+// for the end of numbers like 0o644, which the lexer takes for names.
+func TestScanGoAgreesWithLexer(t *testing.T) {
+	files, err := filepath.Glob("../*.go")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("got %d files, %v", len(files), err)
+	}
+	twin := dialect{takes: func(t chroma.Token, last string) bool { return isName(t) && last != "package" }}
+	octal := regexp.MustCompile(`^o[0-7]+$`)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fast, err := lex("Go", content, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow := collector{dialect: twin, line: 1, seen: make(map[reference]bool)}
+		if err := slow.read(twin.find("Go"), string(content), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		slow.refs = slices.DeleteFunc(slow.refs, func(r reference) bool { return octal.MatchString(r.name) })
+		for i := range max(len(fast), len(slow.refs)) {
+			if i >= len(fast) || i >= len(slow.refs) || fast[i] != slow.refs[i] {
+				t.Errorf("%s: got %v, want %v", file, fast[min(i, len(fast)):], slow.refs[min(i, len(slow.refs)):])
+				break
+			}
+		}
+	}
+}
+
+func TestNamesKeepTheirBytes(t *testing.T) {
+	for content, want := range map[string]string{
+		"caf\xe9_x = gr\u00f6\u00dfe(\u6f22)":     "caf\xe9_x gr\u00f6\u00dfe \u6f22",
+		"\ufeffa = 1\r\nb = c\rd\r\n":             "a\nb c d\n",
+		"\U00014405x = \xff\xfe":                  "\U00014405x \xff\xfe", // an escape letter in the file itself
+		strings.Repeat("n", maxName) + "(y)":      strings.Repeat("n", maxName) + " y",
+		"y(" + strings.Repeat("n", maxName+1):     "y",
+		"x = '\xff' + \"\xfe{\xe9}\" # \xe4\ny":   "x\ny",
+		"a\n\n\n    b\\\n  .c\n":                  "a\n\n\nb\nc\n",
+		"from a import (\n  b,\n  c.d as e,\n)\n": "a\nb\nc d e\n\n",
+	} {
+		if got := names(t, "Python", content); got != want {
+			t.Errorf("%q: got %q, want %q", content, got, want)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	const limit = time.Minute
+	line := "x = y\n"
+	chdirTree(t, map[string]string{
+		"fine.py":     line,
+		"nul.py":      line + "\x00",
+		"large.py":    strings.Repeat(line, maxLexed/len(line)+1),
+		"minified.py": strings.Repeat("x=y;", minifiedSize/4) + "z",
+		"wide.py":     strings.Repeat("x=y;", minifiedWidth), // one long line in a small file
+	})
+	for _, test := range []struct {
+		file, language string
+		limit          time.Duration
+		refs           int
+		want           string
+	}{
+		{"fine.py", "Python", limit, 2, ""},
+		{"fine.py", "", limit, 0, ""},
+		{"fine.py", "NoSuchLanguage", limit, 0, ""},
+		{"absent.py", "Python", limit, 0, ""},
+		{".", "Python", limit, 0, ""},
+		{"nul.py", "Python", limit, 0, "NUL"},
+		{"large.py", "Python", limit, 0, "larger than 2 MB"},
+		{"minified.py", "Python", limit, 0, "minified"},
+		{"wide.py", "Python", limit, 2, ""},
+		{"fine.py", "Python", -1, 0, "processor time"},
+	} {
+		refs, err := readReferences(test.file, test.language, test.limit)
+		if len(refs) != test.refs || fmt.Sprint(err) != "<nil>" && (test.want == "" || !strings.Contains(err.Error(), test.want)) || err == nil && test.want != "" {
+			t.Errorf("%s as %q: got %d references and %v, want %d and an error with %q", test.file, test.language, len(refs), err, test.refs, test.want)
+		}
+	}
+}
+
+func TestMaskHeredocs(t *testing.T) {
+	for text, want := range map[string]string{
+		"a <<~X, <<-'Y'\n x\n X\ny\nY\nb\n": "a <<~X, <<-'Y'\n\n\n\n\nb\n",
+		"a <<X\n X\nX\n":                    "a <<X\n\n\n",
+		"list <<CONST\nb\n":                 "list <<CONST\nb\n",
+		"a <<~X":                            "a <<~X",
+	} {
+		if got := maskHeredocs(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestLanguageOf(t *testing.T) {
+	l := parseLangmap("Python:.py.pyx(SConscript)([Ss]Construct),Go:.go,Late:.py(x.*)")
+	for file, want := range map[string]string{
+		"a/b.py": "Python", "b.pyx": "Python", "SConscript": "Python", "d/sConstruct": "Python", "x.go": "Go",
+		"x.txt": "Late", "y.txt": "", "py": "", ".py": "Python", "a.go/b": "",
+	} {
+		if got := l.of(file); got != want {
+			t.Errorf("%s: got %q, want %q", file, got, want)
+		}
+	}
+}
+
+// FuzzLex: whatever a file holds, each name stands in its line.
+func FuzzLex(f *testing.F) {
+	languages := []string{"Python", "Go", "Rust", "JavaScript", "TypeScript", "Ruby", "Sh", "Perl", "Lua", "Kotlin", "C#", "Haskell", "Lisp", "PowerShell"}
+	f.Add(uint8(0), []byte("x = f'{a!r:>{w}}' \\\n@a.b\r\nmatch x:\r case \xff"))
+	f.Add(uint8(0), []byte("@A.\nA0"))
+	f.Add(uint8(5), []byte("x <<~A\n#{y}\nA\n"))
+	f.Add(uint8(6), []byte("case x in\na|b) c;; esac; f() { $(g `h`) }\nx=1 y <<E\n$z\nE\n"))
+	f.Add(uint8(3), []byte("`${`${a}`}` /re/ #\U00014400"))
+	f.Fuzz(func(t *testing.T, n uint8, content []byte) {
+		language := languages[int(n)%len(languages)]
+		refs, err := lex(language, content, 10*time.Second)
+		if err != nil {
+			t.Fatalf("%s: %v", language, err)
+		}
+		lines := bytes.Split(content, []byte("\n"))
+		for _, ref := range refs {
+			if ref.line < 1 || ref.line > len(lines) || !bytes.Contains(lines[ref.line-1], []byte(ref.name)) {
+				t.Fatalf("%s: the name %q is not in line %d", language, ref.name, ref.line)
+			}
+			if len(ref.name) == 0 || len(ref.name) > maxName || bytes.ContainsFunc([]byte(ref.name), isBlank) {
+				t.Fatalf("%s: got the name %q", language, ref.name)
+			}
+		}
+	})
 }
