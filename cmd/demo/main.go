@@ -24,20 +24,21 @@ type question struct {
 	arguments map[string]any
 }
 
-// questions are about the Go distribution's own source: it is on every machine
-// that can build this, and has C, assembly and Go.
+// questions are about the runtime of the Go distribution: its source is on every
+// machine that can build this, and has C, assembly and Go.
 var questions = []question{
-	{"find_definition", map[string]any{"symbol": "x_cgo_init"}},
-	{"find_references", map[string]any{"symbol": "x_cgo_init", "limit": 5}},
-	{"find_definition", map[string]any{"symbol": "ReadFrame", "limit": 3}},
-	{"list_file_symbols", map[string]any{"file_path": "runtime/cgo/gcc_util.c"}},
+	{"find_definition", map[string]any{"symbol": "x_cgo_init", "limit": 3}},
+	{"find_callers", map[string]any{"symbol": "mallocgc", "limit": 5}},
+	{"get_symbol_body", map[string]any{"symbol": "x_cgo_yield", "max_definitions": 1}},
+	{"list_file_symbols", map[string]any{"file_path": "cgo/gcc_util.c"}},
+	{"reachability", map[string]any{"from_symbol": "newobject", "to_symbol": "mallocgc"}},
 	{"find_definition", map[string]any{"symbol": "x_cgo_intt"}},
 	{"update_index", map[string]any{}},
 }
 
 func main() {
 	server := flag.String("server", "bin/gtagsmcp", "the program to start")
-	tree := flag.String("tree", "", "source tree to ask about (default: the Go distribution's)")
+	tree := flag.String("tree", "", "source tree to ask about (default: the runtime of the Go distribution)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -53,7 +54,7 @@ func run(ctx context.Context, program, tree string) error {
 		if err != nil {
 			return fmt.Errorf("go env GOROOT: %w", err)
 		}
-		tree = filepath.Join(strings.TrimSpace(string(root)), "src")
+		tree = filepath.Join(strings.TrimSpace(string(root)), "src", "runtime")
 	}
 	home, err := os.MkdirTemp("", "gtagsmcp-demo-")
 	if err != nil {
