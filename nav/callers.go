@@ -82,7 +82,11 @@ func (v *View) Callers(ctx context.Context, q CallerQuery) (Callers, error) {
 		return a, err
 	}
 	targets := slices.DeleteFunc(slices.Clone(found.sites), func(s Symbol) bool { return !pick(&s) })
-	all, err := v.callersOf(ctx, base, meaningOf(found.sites), func(path string) bool {
+	means := meaningOf(found.sites)
+	if name != q.Symbol {
+		means = meaningOf(targets)
+	}
+	all, err := v.callersOf(ctx, base, means, func(path string) bool {
 		return keep.path(path) && (name == q.Symbol || reaches(path, targets, found.sites))
 	})
 	if err != nil {
@@ -210,7 +214,7 @@ func (v *View) holders(ctx context.Context, src *source, name string, means mean
 			if o.In.Kind != 0 {
 				holder, uses = v.enclosing(src, f, o.In)
 			}
-			if uses {
+			if uses && !(holder.Family != "" && holder.Name == name) { // what mints a name does not use it
 				found = append(found, useOf{holder, callUse(o.Use)})
 			}
 		}

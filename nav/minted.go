@@ -130,6 +130,31 @@ func (v *View) mintedIn(src *source, f facts, name string) (sites []Symbol) {
 	return sites
 }
 
+// mintedBy returns what the macro invocations of a C-like file certainly define,
+// one name for each of those that define none of the names in have.
+func (v *View) mintedBy(src *source, have []Symbol) (found []Symbol) {
+	f := v.facts(src.path)
+	if f == nil || v.w.opts.NoMacros {
+		return nil
+	}
+	for _, s := range f.symbols() {
+		if s.Kind != csource.Invocation || s.Local {
+			continue
+		}
+		names := mint(v.w.macros, src.path, s)
+		i := slices.IndexFunc(names, func(n macro.Name) bool { return n.Role == macro.Define && (!n.Weak || v.proved(src.path, s, n.Name)) })
+		if i >= 0 && !slices.ContainsFunc(have, func(h Symbol) bool { return h.Name == names[i].Name }) {
+			found = append(found, fromMint(src, f, s, names[i]))
+		}
+	}
+	return found
+}
+
+func (v *View) proved(path string, s csource.Symbol, name string) bool {
+	minted, known := v.minted(path, s, name)
+	return known && minted
+}
+
 // mints reports whether a macro makes the name, rather than export or run it.
 func mints(n macro.Name) bool { return n.Role == macro.Define || n.Role == macro.Declare }
 
@@ -156,13 +181,17 @@ func (v *View) checkGuesses(sites []Symbol) []Symbol {
 		if s.guessed == nil {
 			return false
 		}
-		_, args, _ := macro.ParseCall(s.guessed.Name + s.guessed.Signature)
-		names, known := v.w.macros.MintedBy(v.macroText, s.Path, s.guessed.Name, args)
-		if !known {
-			return sure
-		}
-		return !slices.ContainsFunc(names, func(n macro.Name) bool { return n.Name == s.Name && mints(n) })
+		proved, known := v.minted(s.Path, *s.guessed, s.Name)
+		return known && !proved || !known && sure
 	})
+}
+
+// minted asks the definitions of a macro whether an invocation of it mints a
+// name. known is false when the tree does not define the macro.
+func (v *View) minted(path string, s csource.Symbol, name string) (minted, known bool) {
+	_, args, _ := macro.ParseCall(s.Name + s.Signature)
+	names, known := v.w.macros.MintedBy(v.macroText, path, s.Name, args)
+	return slices.ContainsFunc(names, func(n macro.Name) bool { return n.Name == name && mints(n) }), known
 }
 
 // maxMacroTexts bounds how many definitions of one macro are read.

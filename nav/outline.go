@@ -1,6 +1,7 @@
 package nav
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -37,6 +38,8 @@ func (v *View) Outline(ctx context.Context, q OutlineQuery) (Outline, error) {
 		return Outline{}, ErrNoParser
 	}
 	all = slices.DeleteFunc(all, func(s Symbol) bool { return s.Declares })
+	all = append(all, v.mintedBy(src, all)...)
+	slices.SortStableFunc(all, func(a, b Symbol) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col)) })
 	from, to, err := q.window(len(all))
 	if err != nil {
 		return Outline{}, err

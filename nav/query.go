@@ -136,7 +136,7 @@ func (v *View) readConfig(path string) ([]byte, error) {
 // selector splits name@path and name@path:line into the name and a test for
 // the definitions that the rest picks. The path may leave its beginning out.
 func (v *View) selector(symbol string) (name string, pick func(*Symbol) bool, err error) {
-	at := strings.LastIndexByte(symbol, '@')
+	at := v.selectorAt(symbol)
 	if at <= 0 || at == len(symbol)-1 {
 		return symbol, func(*Symbol) bool { return true }, nil
 	}
@@ -153,6 +153,24 @@ func (v *View) selector(symbol string) (name string, pick func(*Symbol) bool, er
 	return name, func(s *Symbol) bool {
 		return (s.Path == where || strings.HasSuffix(s.Path, "/"+where)) && (line == 0 || s.Line == line || s.contains(line))
 	}, nil
+}
+
+// selectorAt is where the path of a selector begins, or -1: at the last @, or at
+// an earlier one if the path itself has some.
+func (v *View) selectorAt(symbol string) int {
+	for at := range symbol {
+		if symbol[at] != '@' || at == 0 {
+			continue
+		}
+		path, _, _ := cutLast(symbol[at+1:]+":", ":")
+		if rest, _, ok := cutLast(path, ":"); ok {
+			path = rest
+		}
+		if _, err := v.w.files.root.Stat(filepath.FromSlash(path)); err == nil && path != "" {
+			return at
+		}
+	}
+	return strings.LastIndexByte(symbol, '@')
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

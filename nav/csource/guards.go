@@ -48,7 +48,7 @@ func (f *File) Dead(line int) bool {
 
 func (f *File) deadArm(a int32) bool {
 	arms := &f.arms[a]
-	if arms.op == opIf && arms.hi-arms.lo < 32 && f.operand(*arms) == "0" {
+	if arms.op == opIf && arms.hi-arms.lo < 64 && never(f.operand(*arms)) {
 		return true
 	}
 	if arms.prev < 0 {
@@ -56,6 +56,11 @@ func (f *File) deadArm(a int32) bool {
 	}
 	prev := f.arms[arms.prev]
 	return prev.op == opIf && prev.hi-prev.lo < 32 && f.operand(prev) == "1"
+}
+
+// never reports whether an expression is 0 whatever its names mean.
+func never(expr string) bool {
+	return expr == "0" || strings.HasPrefix(expr, "0 &&") && !strings.ContainsAny(expr, "|?")
 }
 
 // assemblyArm reports whether an arm is read by the assembler alone.

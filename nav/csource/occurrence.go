@@ -24,7 +24,7 @@ const (
 	Designator     // .name = in an initializer
 	TypeName       // struct name
 	Parameter      // in the header of a function or in a prototype
-	MacroParameter // in the parameter list of a #define
+	MacroParameter // a parameter of a #define, in its list or its body
 )
 
 var useNames = [...]string{
@@ -185,7 +185,25 @@ func (f *File) useInMacro(m macro, pos uint32) Use {
 	if k := sub.toks[i].kind; k == kString || k == kChar {
 		return Text
 	}
+	if sub.toks[i].kind == kIdent && f.hasParameter(m, sub.word(i)) {
+		return MacroParameter
+	}
 	return sub.useInCode(i, Symbol{Kind: Macro})
+}
+
+// hasParameter reports whether a macro has a parameter of that name, which then
+// stands for its argument in the body.
+func (f *File) hasParameter(m macro, name string) bool {
+	if m.pclose == 0 {
+		return false
+	}
+	params := f.fragment(m.params, m.pclose)
+	for i := range params.toks {
+		if params.toks[i].kind == kIdent && params.word(int32(i)) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // useInGap classifies a place behind token i that no token covers: it is in a

@@ -41,7 +41,7 @@ var dialects = map[string]dialect{
 	"EmacsLisp":     {inner: lispNames},
 	"Go":            {scan: scanGo},
 	"Haskell":       {inner: "'"},
-	"JavaScript":    {inner: "$"},
+	"JavaScript":    {inner: "$", takes: javaScriptName},
 	"Julia":         {inner: "!"},
 	"Lisp":          {lexer: "Common Lisp", inner: lispNames},
 	"OCaml":         {inner: "'"},
@@ -84,6 +84,18 @@ func rustName(t chroma.Token, _ string) bool {
 		return strings.HasPrefix(t.Value, "derive(")
 	}
 	return isName(t) && t.Type != chroma.NameAttribute
+}
+
+// javaScriptName takes the words that only old editions reserve: there are
+// functions of these names.
+func javaScriptName(t chroma.Token, _ string) bool {
+	if t.Type == chroma.KeywordReserved {
+		switch t.Value {
+		case "abstract", "boolean", "byte", "char", "double", "float", "goto", "int", "long", "native", "package", "short", "synchronized", "throws", "transient", "volatile":
+			return true
+		}
+	}
+	return isName(t)
 }
 
 var typeScriptTypes = map[string]bool{
