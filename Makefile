@@ -8,10 +8,11 @@ TOOLS_JSON := $(CACHE)/toolchain.json
 TEST_ENV   := GTAGS_MCP_TEST_TOOLCHAIN=$(TOOLS_JSON) GTAGS_MCP_HOME=$(CACHE)/home
 FUZZTIME   ?= 20s
 BENCH_TREE ?= $(CACHE)/linux-6.1
+BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build test check lint fuzz bench demo conformance toolchain clean
+.PHONY: help build test check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,10 +25,10 @@ toolchain: build
 	@GTAGS_MCP_HOME=$(CACHE)/home $(BIN) setup --json > $(TOOLS_JSON).new && mv $(TOOLS_JSON).new $(TOOLS_JSON)
 
 test: toolchain ## run all tests
-	$(TEST_ENV) go test ./...
+	$(TEST_ENV) go test -timeout 30m ./...
 
 check: lint test ## what CI runs: lint, then all tests with the race detector
-	$(TEST_ENV) CGO_ENABLED=1 go test -race ./...
+	$(TEST_ENV) CGO_ENABLED=1 go test -race -timeout 60m ./...
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-clean:"; gofmt -l .; exit 1; }
@@ -42,9 +43,23 @@ fuzz: toolchain ## run every fuzz target for FUZZTIME (20s)
 	  done; \
 	done
 
-bench: toolchain ## compare with global in the same run, on Linux 6.1 (or BENCH_TREE)
+tree: # the source of Linux 6.1, unless BENCH_TREE names another tree
 	.ci/linux-tree $(BENCH_TREE)
-	$(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE) go test -run '^$$' -bench . -benchmem -timeout 30m ./nav/... ./server/...
+
+bench: toolchain tree ## questions, against global in the same run, on Linux 6.1 (or BENCH_TREE)
+	$(BENCH_ENV) go test -run '^$$' -bench . -benchmem -timeout 30m ./nav ./nav/gtagsdb ./nav/csource ./server
+
+bench-index: toolchain tree ## building and refreshing the index, against gtags in the same run
+	$(BENCH_ENV) go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./nav/index
+
+faults: toolchain ## kills, power cuts, races and full disks; FAULTS_SEED repeats a run
+	$(TEST_ENV) go test -tags faults -run Fault -v -timeout 60m ./nav/index
+
+eval: toolchain tree ## score the answers about Linux 6.1 against the golden questions
+	GTAGS_MCP_HOME=$(CACHE)/home $(BIN) eval --golden evals/golden/linux-6.1.toml --root $(BENCH_TREE) --threshold 0.99
+
+artifacts: ## the prebuilt toolchain archives, into build-global/dist (minutes; see its doc)
+	go run ./cmd/build-global build -jobs 2 $(ARTIFACT_FLAGS)
 
 demo: build ## install a toolchain into an empty home, serve, ask, print the answers
 	go run ./cmd/demo -server $(BIN) $(if $(DEMO_TREE),-tree "$(DEMO_TREE)")

@@ -57,6 +57,7 @@ Started without a command by a client, it serves; on a terminal it prints this.`
 		newDoctorCommand(std, flags),
 		newCallCommand(std, flags),
 		newIndexCommand(std, indexOpener(std, flags)),
+		newEvalCommand(std, flags),
 		newConfigCommand(std),
 		newVersionCommand(std),
 	)
