@@ -83,7 +83,7 @@ func (v *View) literal(ctx context.Context, name string) (resolution, error) {
 	if err := v.weigh(ctx, &r, recorded); err != nil {
 		return r, err
 	}
-	if err := v.mentioned(ctx, &r, recorded); err != nil {
+	if err := v.mentioned(ctx, &r); err != nil {
 		return r, err
 	}
 	r.sites = rankSites(v.checkGuesses(r.sites))
@@ -268,34 +268,33 @@ func (v *View) weigh(ctx context.Context, r *resolution, recorded map[string][]g
 	return nil
 }
 
-// mentioned adds the definitions in other languages than C that GNU Global did
-// not record: its parser of Java leaves out fields, ctags is mended by ours. Only
-// files that mention the name are looked at, and when they are many, only if
-// nobody else defines it.
-func (v *View) mentioned(ctx context.Context, r *resolution, recorded map[string][]gtagsdb.Site) error {
+// mentioned finds definitions in other languages than C that GNU Global did not
+// record: its parser of Java leaves out fields, and ctags is mended by us. It looks
+// at files that mention the name, when nobody else defines it.
+func (v *View) mentioned(ctx context.Context, r *resolution) error {
+	if len(r.sites) > 0 {
+		return nil
+	}
 	occurrences, err := v.set.Occurrences(r.name)
 	if err != nil {
 		return err
 	}
-	var files []string
+	asked := 0
 	for _, f := range occurrences {
-		_, c := csource.LangOf(f.Path)
-		if _, known := recorded[f.Path]; !c && !known {
-			files = append(files, f.Path)
+		if _, c := csource.LangOf(f.Path); c {
+			continue
 		}
-	}
-	if len(files) > maxOpinions && len(r.sites) > 0 {
-		return nil
-	}
-	for _, path := range files[:min(len(files), maxOpinions)] {
-		src, err := v.w.files.read(path)
+		if asked++; asked > maxOpinions {
+			break
+		}
+		src, err := v.w.files.read(f.Path)
 		if err != nil {
-			v.unreadable(path, err)
+			v.unreadable(f.Path, err)
 			continue
 		}
 		all, _, err := v.symbols(ctx, src)
 		if err != nil {
-			v.w.opts.Logger.Debug("parsing", "path", path, "err", err)
+			v.w.opts.Logger.Debug("parsing", "path", f.Path, "err", err)
 		}
 		for _, s := range all {
 			if s.Name == r.name && !s.Declares {
