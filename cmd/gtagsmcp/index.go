@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -106,7 +105,7 @@ func newIndexBuildCommand(std streams, open openIndex) *cobra.Command {
 			}
 			defer x.Close()
 			show := newIndexProgress(std.err)
-			report, err := updateUntilReady(cmd.Context(), std, x, full, show.show)
+			report, err := x.Update(cmd.Context(), full, show.show)
 			show.finish()
 			if err != nil {
 				return err
@@ -117,23 +116,6 @@ func newIndexBuildCommand(std streams, open openIndex) *cobra.Command {
 	cmd.Flags().BoolVar(&full, "full", false, "build everything anew, whatever has changed")
 	cmd.Flags().BoolVar(&allowAny, "allow-any-root", false, "also the home directory, /, or any number of files without git")
 	return cmd
-}
-
-// updateUntilReady updates x, and waits for a toolchain that is being installed.
-func updateUntilReady(ctx context.Context, std streams, x *index.Index, full bool, show func(index.Progress)) (index.Report, error) {
-	for {
-		report, err := x.Update(ctx, full, show)
-		var wait interface{ Temporary() bool }
-		if err == nil || !errors.As(err, &wait) || !wait.Temporary() {
-			return report, err
-		}
-		fmt.Fprintln(std.err, err)
-		select {
-		case <-ctx.Done():
-			return report, ctx.Err()
-		case <-time.After(2 * time.Second):
-		}
-	}
 }
 
 func printReport(out io.Writer, r index.Report) error {

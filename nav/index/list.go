@@ -45,7 +45,7 @@ type TooManyFilesError struct {
 
 func (e *TooManyFilesError) Error() string {
 	return fmt.Sprintf("%s is not in a git work tree and holds more than %d source files, or ten times as many others; "+
-		"choose a smaller folder, run `git init` there, leave folders out with skip_globs, or raise max_files", e.Root, e.Limit)
+		"choose a smaller folder, run `git init` there, leave folders out with skip_globs, or set allow_any_root", e.Root, e.Limit)
 }
 
 // list finds the files of the tree at root that match accepts: what git lists
