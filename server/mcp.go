@@ -1,5 +1,7 @@
 package server
 
+//lint:file-ignore SA1019 The newest revision of the protocol deprecates roots; the clients of all older ones have no other way to name their workspace.
+
 import (
 	"context"
 	"errors"
@@ -82,7 +84,7 @@ func (s *Server) handle(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 	}
 	e := s.answer(ctx, request{
 		tool: req.Params.Name, arguments: req.Params.Arguments,
-		roots:    func() []*mcp.Root { return roots },
+		roots:    func() []string { return roots },
 		progress: notifier(ctx, req),
 	})
 	return &mcp.CallToolResult{
@@ -113,10 +115,13 @@ func notifier(ctx context.Context, req *mcp.CallToolRequest) func(string, float6
 // clientRoots returns the client's workspace roots. known is false when the
 // client must be asked first: the call then ends with the question and comes
 // again with the answer, which works in every revision of the protocol.
-func (s *Server) clientRoots(req *mcp.CallToolRequest) (roots []*mcp.Root, known bool) {
+func (s *Server) clientRoots(req *mcp.CallToolRequest) (roots []string, known bool) {
 	if answer, ok := req.Params.InputResponses[rootsKey].(*mcp.ListRootsResult); ok {
-		s.roots.remember(req.Session, answer.Roots)
-		return answer.Roots, true
+		for _, root := range answer.Roots {
+			roots = append(roots, root.URI)
+		}
+		s.roots.remember(req.Session, roots)
+		return roots, true
 	}
 	if roots, ok := s.roots.recall(req.Session); ok {
 		return roots, true
@@ -141,13 +146,13 @@ type rootCache struct {
 }
 
 type cachedRoots struct {
-	roots []*mcp.Root
+	roots []string
 	until time.Time
 }
 
 const rootsKept = time.Minute
 
-func (c *rootCache) remember(session *mcp.ServerSession, roots []*mcp.Root) {
+func (c *rootCache) remember(session *mcp.ServerSession, roots []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sessions == nil {
@@ -162,7 +167,7 @@ func (c *rootCache) remember(session *mcp.ServerSession, roots []*mcp.Root) {
 	c.sessions[session] = cachedRoots{roots, now.Add(rootsKept)}
 }
 
-func (c *rootCache) recall(session *mcp.ServerSession) ([]*mcp.Root, bool) {
+func (c *rootCache) recall(session *mcp.ServerSession) ([]string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	cached, ok := c.sessions[session]

@@ -8,17 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // rootLadder finds the tree that a call is about. The first rung that applies
 // wins; a rung that names a bad folder is an error, never skipped.
 type rootLadder struct {
-	argument   string             // project_root of the call
-	configured string             // flag, environment or config file, in this order
-	clientDir  string             // the folder the client says it works in
-	roots      func() []*mcp.Root // the client's workspace roots, nil when it has none
+	argument   string          // project_root of the call
+	configured string          // flag, environment or config file, in this order
+	clientDir  string          // the folder the client says it works in
+	roots      func() []string // URIs of the client's workspace roots, nil when it has none
 	cwd        string
 }
 
@@ -48,10 +46,10 @@ func (l rootLadder) resolve() (string, error) {
 
 // fromClient picks among several open workspaces the one that holds the
 // working directory. To guess another would answer about the wrong tree.
-func (l rootLadder) fromClient(roots []*mcp.Root) (string, error) {
+func (l rootLadder) fromClient(roots []string) (string, error) {
 	var folders []string
 	for _, root := range roots {
-		u, err := url.Parse(root.URI)
+		u, err := url.Parse(root)
 		if err != nil || u.Scheme != "file" || u.Path == "" {
 			continue
 		}

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func TestRootLadder(t *testing.T) {
@@ -30,14 +28,7 @@ func TestRootLadder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	roots := func(paths ...string) func() []*mcp.Root {
-		return func() (out []*mcp.Root) {
-			for _, p := range paths {
-				out = append(out, &mcp.Root{URI: p})
-			}
-			return out
-		}
-	}
+	roots := func(uris ...string) func() []string { return func() []string { return uris } }
 	for _, test := range []struct {
 		name      string
 		ladder    rootLadder

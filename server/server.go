@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/gtagsmcp/gtagsmcp/nav"
 )
 
@@ -135,7 +133,7 @@ func (s *Server) settings(root string) (Settings, error) {
 // Project returns the tree that a call without project_root is about when
 // there is no client, and the settings that hold there.
 func (s *Server) Project() (root string, settings Settings, err error) {
-	root, err = s.root(request{roots: func() []*mcp.Root { return nil }})
+	root, err = s.root(request{roots: func() []string { return nil }})
 	if err != nil {
 		return "", settings, err
 	}
@@ -159,7 +157,7 @@ func (s *Server) Close() error {
 type request struct {
 	tool      string
 	arguments json.RawMessage
-	roots     func() []*mcp.Root
+	roots     func() []string
 	progress  func(message string, done, total float64)
 }
 
@@ -240,7 +238,7 @@ func (s *Server) Call(ctx context.Context, name string, arguments json.RawMessag
 	}
 	e := s.answer(ctx, request{
 		tool: name, arguments: arguments,
-		roots:    func() []*mcp.Root { return nil },
+		roots:    func() []string { return nil },
 		progress: progress,
 	})
 	return Answer{Text: render(e, common(arguments).Format), Failed: e.Error != "", Retry: e.retry}, nil

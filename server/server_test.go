@@ -1,5 +1,7 @@
 package server
 
+//lint:file-ignore SA1019 Roots are deprecated, and clients use them.
+
 import (
 	"context"
 	"encoding/json"
@@ -253,8 +255,7 @@ func TestNoRootIsAnErrorThatSaysWhatToPass(t *testing.T) {
 func TestPanicIsThatCallsError(t *testing.T) {
 	root := navtest.Tree(t, smallTree)
 	fail := true
-	var s *Server
-	s = newTestServer(t, func(cfg *Config) {
+	s := newTestServer(t, func(cfg *Config) {
 		open := cfg.Open
 		cfg.Open = func(root string, settings Settings) (*nav.Workspace, error) {
 			if fail {

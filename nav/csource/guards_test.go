@@ -5,16 +5,6 @@ import (
 	"testing"
 )
 
-// guardsText renders the guards of every line, one line each.
-func guardsText(f *File) string {
-	var b strings.Builder
-	for line := 1; line <= f.Lines(); line++ {
-		b.WriteString(strings.Join(f.Guards(line), " ; "))
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
 func TestGuards(t *testing.T) {
 	tests := []struct {
 		name, src string

@@ -127,9 +127,13 @@ func flatten(name string, files []FileLines) []Site {
 func sampleTree(t testing.TB) string {
 	t.Helper()
 	root := t.TempDir()
-	src := filepath.Join(runtime.GOROOT(), "src")
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatalf("go env GOROOT: %v", err)
+	}
+	src := filepath.Join(strings.TrimSpace(string(goroot)), "src")
 	suffix := map[string]string{".c": "", ".h": "", ".s": "", ".S": "", ".go": ".c"}
-	err := filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
