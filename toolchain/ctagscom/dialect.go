@@ -16,6 +16,8 @@ type dialect struct {
 	// inner holds the ASCII characters that belong to a name besides letters,
 	// digits and underscores. Any other one separates two names.
 	inner string
+	// sigil begins names that count with and without it.
+	sigil string
 	// quote stands before a keyword that is used as a name.
 	quote string
 	// takes says whether a token is a name, given the one before it in the same
@@ -35,13 +37,12 @@ const lispNames = "-+*/<>=!?&%$"
 // dialects holds the languages of ctags whose lexer has another name, or whose
 // lexer has slips that would cost names. The others are looked up by name.
 var dialects = map[string]dialect{
-	"Ada":           {},
 	"Clojure":       {inner: "-+*<>=!?&%$"}, // a slash comes after the namespace
 	"Elixir":        {inner: "?!"},
 	"EmacsLisp":     {inner: lispNames},
 	"Go":            {scan: scanGo},
 	"Haskell":       {inner: "'"},
-	"JavaScript":    {inner: "$", takes: javaScriptName},
+	"JavaScript":    {inner: "$#", sigil: "#", takes: scriptName},
 	"Julia":         {inner: "!"},
 	"Lisp":          {lexer: "Common Lisp", inner: lispNames},
 	"OCaml":         {inner: "'"},
@@ -49,16 +50,16 @@ var dialects = map[string]dialect{
 	"Perl6":         {lexer: "Raku", inner: "-'"},
 	"PowerShell":    {inner: "-"},
 	"Protobuf":      {lexer: "Protocol Buffer"},
-	"Python":        {takes: pythonName},
+	"Python":        {scan: scanPython},
 	"Raku":          {inner: "-'"},
-	"Ruby":          {inner: "?!", takes: rubySymbol, prepare: maskHeredocs},
+	"Ruby":          {inner: "?!@$", takes: rubySymbol, prepare: maskHeredocs},
 	"Rust":          {quote: "r#", takes: rustName},
 	"SML":           {lexer: "Standard ML", inner: "'"},
 	"Scheme":        {inner: lispNames},
 	"Sh":            {lexer: "Bash", inner: "-", commands: true},
 	"Pascal":        {lexer: "ObjectPascal"},
 	"Basic":         {lexer: "QBasic"},
-	"TypeScript":    {inner: "$", takes: typeScriptName},
+	"TypeScript":    {inner: "$#", sigil: "#", takes: typeScriptName},
 	"Vim":           {lexer: "VimL"},
 	"CUDA":          {lexer: "C++"},
 	"Verilog":       {inner: "$"},
@@ -66,11 +67,6 @@ var dialects = map[string]dialect{
 }
 
 func isName(t chroma.Token) bool { return t.Type.InCategory(chroma.Name) }
-
-// pythonName takes match and case where they do not begin a line: `re.match(x)`.
-func pythonName(t chroma.Token, last string) bool {
-	return isName(t) || last != "" && t.Type == chroma.Keyword && (t.Value == "match" || t.Value == "case")
-}
 
 // rubySymbol takes :symbols, by which Ruby names the methods of callbacks and
 // accessors. The keys of `key: value` are none.
@@ -86,33 +82,32 @@ func rustName(t chroma.Token, _ string) bool {
 	return isName(t) && t.Type != chroma.NameAttribute
 }
 
-// javaScriptName takes the words that only old editions reserve: there are
-// functions of these names.
-func javaScriptName(t chroma.Token, _ string) bool {
-	if t.Type == chroma.KeywordReserved {
-		switch t.Value {
-		case "abstract", "boolean", "byte", "char", "double", "float", "goto", "int", "long", "native", "package", "short", "synchronized", "throws", "transient", "volatile":
-			return true
-		}
+var scriptDeclarers = words("const function let return var")
+
+// scriptName takes the sign of private names, of which the lexer does not know, and
+// leaves out the `as` and `from` of imports.
+func scriptName(t chroma.Token, last string) bool {
+	if t.Value == "as" || t.Value == "from" {
+		end := strings.TrimRightFunc(last, func(r rune) bool { return r == '}' || r == '*' || isNameRune(r) })
+		return isName(t) && (end == last || scriptDeclarers[last])
 	}
-	return isName(t)
+	return isName(t) || t.Type == chroma.Error && t.Value == "#"
 }
 
-var typeScriptTypes = map[string]bool{
-	"any": true, "bigint": true, "boolean": true, "never": true, "null": true, "number": true, "object": true,
-	"string": true, "symbol": true, "undefined": true, "unknown": true, "void": true, "this": true,
-}
+// typeScriptWords are no names, whatever the lexer calls them.
+var typeScriptWords = words(`any async bigint boolean false keyof never new null number object string symbol this true
+	typeof undefined unknown void`)
 
 // typeScriptName takes the types after a colon and the decorators, which the
 // lexer calls keywords.
-func typeScriptName(t chroma.Token, _ string) bool {
-	switch t.Type {
-	case chroma.KeywordType:
-		return !typeScriptTypes[t.Value]
-	case chroma.KeywordDeclaration:
+func typeScriptName(t chroma.Token, last string) bool {
+	switch {
+	case typeScriptWords[t.Value]:
+		return false
+	case t.Type == chroma.KeywordDeclaration:
 		return strings.HasPrefix(t.Value, "@")
 	}
-	return isName(t)
+	return t.Type == chroma.KeywordType || scriptName(t, last)
 }
 
 // languages finds the language of a file as gtags does: the first entry of the

@@ -163,6 +163,9 @@ func (c *collector) takes(t chroma.Token) bool {
 	if c.shell != nil {
 		return c.shell.isName(t)
 	}
+	if c.last == "." && t.Type.InCategory(chroma.Keyword) {
+		return true // a member, as in `response.get`
+	}
 	if c.dialect.takes != nil {
 		return c.dialect.takes(t, c.last)
 	}
@@ -185,6 +188,9 @@ func (c *collector) word(word string, line int) {
 	parts := strings.FieldsFunc(whole, c.separates)
 	for _, part := range parts {
 		c.name(part, line)
+		if c.dialect.sigil != "" {
+			c.name(strings.TrimPrefix(part, c.dialect.sigil), line)
+		}
 	}
 	if len(parts) > 1 && strings.IndexFunc(whole, func(r rune) bool { return c.separates(r) && r != '.' && r != ':' }) < 0 {
 		c.name(whole, line)
