@@ -235,6 +235,7 @@ func TestRootThatCannotBeWrittenTo(t *testing.T) {
 	if err := os.Chmod(closed, 0o555); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { os.Chmod(closed, 0o755) }) // so that it can be removed
 	roots := []string{taken, linked}
 	if os.Getuid() != 0 { // whom modes do not bind
 		roots = append(roots, closed)
