@@ -10,10 +10,12 @@ import (
 
 var (
 	pythonImport = regexp.MustCompile(`^\s*(?:from\s+\S+\s+)?import\b`)
-	scriptImport = regexp.MustCompile(`^\s*(?:import\b[^(]*$|(?:import|export)\b.*\bfrom\b|export\s*\{)`)
+	scriptImport = regexp.MustCompile(`^\s*(?:import\b[^(]*$|(?:import|export)\b.*\bfrom\b|export\s*\{|(?:const|let|var)\b.*=\s*require\()`)
 	javaImport   = regexp.MustCompile(`^\s*import\b`)
 	rustImport   = regexp.MustCompile(`^\s*(?:pub(?:\([^)]*\))?\s+)?(?:use|extern\s+crate)\b`)
 )
+
+func isScript(file string) bool { return importing(file) == scriptImport }
 
 // importing is how a statement that imports begins in a file, or nil.
 func importing(file string) *regexp.Regexp {

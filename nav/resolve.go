@@ -313,7 +313,7 @@ func (v *View) described(ctx context.Context, path, name string, recorded []gtag
 		v.unreadable(path, err)
 		return nil, nil
 	}
-	all, _, err := v.symbols(ctx, src)
+	all, parsed, err := v.symbols(ctx, src)
 	if err != nil {
 		v.w.opts.Logger.Debug("parsing", "path", path, "err", err)
 	}
@@ -322,6 +322,9 @@ func (v *View) described(ctx context.Context, path, name string, recorded []gtag
 		if i >= 0 {
 			sites = append(sites, all[i])
 			continue
+		}
+		if parsed && isScript(path) {
+			continue // {name} mentions what is defined elsewhere
 		}
 		text := src.line(rec.Line)
 		sites = append(sites, Symbol{

@@ -38,6 +38,12 @@ var pluginLanguages = strings.Fields(`Python Go Rust JavaScript TypeScript Ruby 
 	Julia R Fortran Ada Pascal Cobol Basic Eiffel Haxe Vala Tcl Awk PowerShell Vim SQL Protobuf Thrift
 	Verilog SystemVerilog VHDL SystemTap Perl6 Raku Groovy GDScript Nix Terraform`)
 
+// morePatterns are files that ctags leaves out of its languages' maps.
+var morePatterns = map[string][]string{
+	"JavaScript": {".cjs"},
+	"TypeScript": {".tsx", ".mts", ".cts"},
+}
+
 // language is one language of ctags and the file names it takes, in the notation
 // that gtags and ctags share: ".ext", or a glob in parentheses.
 type language struct {
@@ -90,7 +96,7 @@ func chooseLanguages(listed []language) []language {
 			continue
 		}
 		l := language{Name: name}
-		for _, p := range listed[i].Patterns {
+		for _, p := range slices.Concat(listed[i].Patterns, morePatterns[name]) {
 			if !taken[p] {
 				taken[p] = true
 				l.Patterns = append(l.Patterns, p)

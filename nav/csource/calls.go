@@ -78,11 +78,28 @@ func (f *File) CallsOf(s Symbol) []Call {
 		if s.body == 0 {
 			r.lo = f.tokenFrom(s.name) + 1
 		}
+		if list := f.initializers(s); list > 0 {
+			r.initialized(list, r.lo)
+		}
 	} else if s.Kind == Variable {
 		r.lo = f.tokenFrom(s.name) + 1
 	}
 	r.read()
 	return r.calls
+}
+
+// initialized reads the values of member initializers, from the colon up to the
+// body. What a value is given to is a member or a base, and not called by name.
+func (r *callReader) initialized(colon, body int32) {
+	for i := colon; i < body; i++ {
+		if t := r.toks[i]; t.link > i && (t.kind == '(' || t.kind == '{') {
+			values := *r
+			values.lo, values.hi = i+1, t.link+1
+			values.read()
+			r.calls = values.calls
+			i = t.link
+		}
+	}
 }
 
 // tokenFrom returns the index of the first token at or behind a position.

@@ -121,7 +121,7 @@ func (f *File) useInCode(i int32, in Symbol) Use {
 	if int(i+1) < len(f.toks) {
 		next = f.toks[i+1].kind
 	}
-	header := in.Kind == Prototype || in.Kind == Function && f.toks[i].pos < in.body
+	header := in.Kind == Prototype || in.Kind == Function && f.toks[i].pos < in.body && !f.initializes(i, in)
 	switch {
 	case before == kArrow || before == '.':
 		if next == '(' {
@@ -147,6 +147,28 @@ func (f *File) useInCode(i int32, in Symbol) Use {
 		return AddressTaken
 	}
 	return Reference
+}
+
+// initializes reports whether token i stands among the member initializers of a
+// constructor, which run like its body.
+func (f *File) initializes(i int32, in Symbol) bool {
+	list := f.initializers(in)
+	return list > 0 && i > list
+}
+
+// initializers returns the colon behind the parameters of a constructor, 0 without.
+func (f *File) initializers(s Symbol) int32 {
+	if f.lang != CPlusPlus || s.Kind != Function {
+		return 0
+	}
+	for i, end := f.tokenFrom(s.name), f.tokenFrom(s.body); i < end; i++ {
+		if t := f.toks[i]; t.kind == ':' {
+			return i
+		} else if t.link > i && (t.kind == '(' || t.kind == '[') {
+			i = t.link
+		}
+	}
+	return 0
 }
 
 // designates reports whether a dot behind such a token starts a designator.

@@ -29,7 +29,7 @@ type syntax struct {
 
 var (
 	cKinds      = " function method class getter setter generator interface enum namespace func struct "
-	scriptLoose = " constant variable alias "
+	scriptLoose = " constant variable alias field property "
 	script      = syntax{line: "//", open: "/*", shut: "*/", quotes: `"'`, long: "`", regexp: true, kinds: cKinds, loose: scriptLoose}
 	syntaxes    = map[string]syntax{
 		"JavaScript": script,
@@ -111,10 +111,14 @@ func (b *blocks) end(t *Tag, loose bool) int {
 		case ')', ']', '}':
 			depth--
 		case '{':
-			if depth == 0 {
+			if depth == 0 && loose && m.partner > 0 && b.inType(m.at) {
+				i = m.partner
+				line = b.marks[i].line
+			} else if depth == 0 {
 				return b.closing(i)
+			} else {
+				depth++
 			}
-			depth++
 		case ';':
 			if depth == 0 && !loose {
 				return m.line
@@ -123,13 +127,21 @@ func (b *blocks) end(t *Tag, loose bool) int {
 				return 0
 			}
 		case '>':
-			// An arrow function whose body is an expression has no block.
-			if depth == 0 && !b.blockFollows(m.at) {
+			// An arrow function whose body is an expression has no block, but an
+			// arrow may also stand in the type of one that has.
+			if depth == 0 && !loose && !b.blockFollows(m.at) {
 				return 0
 			}
 		}
 	}
 	return 0
+}
+
+// inType reports whether a brace belongs to a type: it stands behind a character
+// that a value's would not.
+func (b *blocks) inType(at int) bool {
+	before := bytes.TrimRight(b.content[:at], " \t\r\n")
+	return len(before) > 0 && strings.IndexByte("<:|&", before[len(before)-1]) >= 0
 }
 
 // after is the first mark behind the tag's name; keywords stand before the name.

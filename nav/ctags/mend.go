@@ -9,8 +9,8 @@ import (
 )
 
 // Some declarations are unknown to some versions of ctags: constants of Rust,
-// records of Java and their methods, and in TypeScript whatever follows a class
-// that declares members in its constructor's parameters. They are found by the
+// records of Java and their methods, and in TypeScript overloaded methods and
+// whatever follows a class that declares members in its constructor's parameters. They are found by the
 // words that a line of code begins with, where no function's body is open.
 
 // declaration is how one kind of declaration begins.
@@ -31,12 +31,13 @@ var declarations = map[string][]declaration{
 	"Java": {
 		{begins: regexp.MustCompile(`^` + javaModifiers + `record\s+(\w+)\s*[<(]`), kind: "record", holds: true},
 		{begins: regexp.MustCompile(`^` + javaModifiers + `(?:class|interface|enum)\s+()\w`), holds: true},
-		{begins: regexp.MustCompile(`^` + javaModifiers + `(?:<[^>]*>\s*)?[\w.]+(?:<[^()]*>)?(?:\[\])*\s+(\w+)\s*\([^()]*\)\s*(?:throws\s[\w.,\s]+)?\{`), kind: "method", within: "record"},
+		{begins: regexp.MustCompile(`^` + javaModifiers + `(?:<[^()]*>\s*)?[\w.]+(?:<[^()]*>)?(?:\[\])*\s+(\w+)\s*\([^()]*\)\s*(?:throws\s[\w.,\s]+)?\{`), kind: "method", within: "record"},
 	},
 	"TypeScript": {
 		{begins: regexp.MustCompile(`^` + tsModifiers + `(?:namespace|module)\s+(\w+)`), kind: "namespace", holds: true},
 		{begins: regexp.MustCompile(`^` + tsModifiers + `(?:async\s+)?function\b\s*\*?\s*(\w+)`), kind: "function"},
-		{begins: regexp.MustCompile(`^` + tsModifiers + `(?:abstract\s+)?class\s+(\w+)`), kind: "class"},
+		{begins: regexp.MustCompile(`^` + tsModifiers + `(?:abstract\s+)?class\s+(\w+)`), kind: "class", holds: true},
+		{begins: regexp.MustCompile(`^(?:(?:public|protected|private|static|override|async)\s+)*(\w+)\s*(?:<[^()]*>)?\([^{};]*\)\s*(?::[^;{}=]+)?\{`), kind: "method", within: "class"},
 		{begins: regexp.MustCompile(`^` + tsModifiers + `interface\s+(\w+)`), kind: "interface"},
 		{begins: regexp.MustCompile(`^` + tsModifiers + `(?:const\s+)?enum\s+(\w+)`), kind: "enum"},
 		{begins: regexp.MustCompile(`^` + tsModifiers + `type\s+(\w+)\s*[=<]`), kind: "alias", loose: true},
@@ -65,7 +66,7 @@ func mend(tags []Tag, language string, read *blocks) []Tag {
 		case i < 0:
 			d.Language, added = language, true
 			tags = append(tags, d)
-		case tags[i].Kind != d.Kind && language == "TypeScript":
+		case tags[i].Kind != d.Kind && (language == "TypeScript" || d.Kind == "record"):
 			tags[i].Kind, tags[i].End = d.Kind, d.End
 		}
 	}
@@ -80,7 +81,10 @@ func mend(tags []Tag, language string, read *blocks) []Tag {
 	switch language {
 	case "Go":
 		goReceivers(tags, read)
-	case "JavaScript", "TypeScript":
+	case "JavaScript":
+		tags = slices.DeleteFunc(tags, read.shorthand)
+		callFunctions(tags, read)
+	case "TypeScript":
 		callFunctions(tags, read)
 	}
 	return tags
@@ -178,7 +182,7 @@ var bound = regexp.MustCompile(`^\s*(?::(?:[^=;]|=>)+)?=\s*(?:async\s*)?(?:funct
 func callFunctions(tags []Tag, b *blocks) {
 	for i := range tags {
 		t := &tags[i]
-		if (t.Kind == "constant" || t.Kind == "variable") && t.Line <= len(b.lines) {
+		if strings.Contains(scriptLoose, " "+t.Kind+" ") && t.Line <= len(b.lines) {
 			from := b.lines[t.Line-1]
 			text := b.content[from:min(from+maxDeclaration, len(b.content))]
 			if at := bytes.Index(text, []byte(t.Name)); at >= 0 && bound.Match(text[at+len(t.Name):]) {
@@ -186,6 +190,21 @@ func callFunctions(tags []Tag, b *blocks) {
 			}
 		}
 	}
+}
+
+// shorthand reports whether a tag is a property {name}, which only mentions what
+// is defined elsewhere.
+func (b *blocks) shorthand(t Tag) bool {
+	if t.Kind != "field" && t.Kind != "property" || t.Line > len(b.lines) {
+		return false
+	}
+	line, _, _ := bytes.Cut(b.content[b.lines[t.Line-1]:], []byte("\n"))
+	at := bytes.Index(line, []byte(t.Name))
+	if at < 0 {
+		return false
+	}
+	rest := bytes.TrimSpace(line[at+len(t.Name):])
+	return len(rest) > 0 && (rest[0] == ',' || rest[0] == '}')
 }
 
 // receiver is a Go method's, with type parameters, which ctags 5.9 takes for

@@ -26,6 +26,10 @@ var arguments = []string{
 	"--kinds-C=+px",
 	"--kinds-C++=+pxAN",
 	"--extras=+r",
+	"--map-JavaScript=+.cjs", // left out of its own map
+	"--map-TypeScript=+.tsx",
+	"--map-TypeScript=+.mts",
+	"--map-TypeScript=+.cts",
 	"--_interactive",
 }
 
