@@ -37,36 +37,40 @@ const lispNames = "-+*/<>=!?&%$"
 // dialects holds the languages of ctags whose lexer has another name, or whose
 // lexer has slips that would cost names. The others are looked up by name.
 var dialects = map[string]dialect{
-	"Clojure":       {inner: "-+*<>=!?&%$"}, // a slash comes after the namespace
-	"Elixir":        {inner: "?!"},
-	"EmacsLisp":     {inner: lispNames},
-	"Go":            {scan: scanGo},
-	"Haskell":       {inner: "'"},
-	"JavaScript":    {inner: "$#", sigil: "#", takes: scriptName},
-	"Julia":         {inner: "!"},
-	"Lisp":          {lexer: "Common Lisp", inner: lispNames},
-	"OCaml":         {inner: "'"},
-	"ObjectiveC":    {lexer: "Objective-C"},
-	"Perl6":         {lexer: "Raku", inner: "-'"},
-	"PowerShell":    {inner: "-"},
-	"Protobuf":      {lexer: "Protocol Buffer"},
-	"Python":        {scan: scanPython},
-	"Raku":          {inner: "-'"},
-	"Ruby":          {inner: "?!@$", takes: rubySymbol, prepare: maskHeredocs},
-	"Rust":          {quote: "r#", takes: rustName},
-	"SML":           {lexer: "Standard ML", inner: "'"},
-	"Scheme":        {inner: lispNames},
-	"Sh":            {lexer: "Bash", inner: "-", commands: true},
-	"Pascal":        {lexer: "ObjectPascal"},
-	"Basic":         {lexer: "QBasic"},
-	"TypeScript":    {inner: "$#", sigil: "#", takes: typeScriptName},
-	"Vim":           {lexer: "VimL"},
-	"CUDA":          {lexer: "C++"},
-	"Verilog":       {inner: "$"},
-	"SystemVerilog": {lexer: "systemverilog", inner: "$"},
+	"Clojure":    {inner: "-+*<>=!?&%$"}, // a slash comes after the namespace
+	"Cobol":      {inner: "-"},
+	"Elixir":     {inner: "?!"},
+	"EmacsLisp":  {inner: lispNames},
+	"Go":         {scan: scanGo},
+	"Haskell":    {inner: "'"},
+	"JavaScript": {inner: "$#", sigil: "#", takes: scriptName},
+	"Julia":      {inner: "!"},
+	"Lisp":       {lexer: "Common Lisp", inner: lispNames},
+	"OCaml":      {inner: "'"},
+	"ObjectiveC": {lexer: "Objective-C"},
+	"Perl6":      {lexer: "Raku", inner: "-'"},
+	"PowerShell": {inner: "-"},
+	"Protobuf":   {lexer: "Protocol Buffer"},
+	"Python":     {scan: scanPython},
+	"Raku":       {inner: "-'"},
+	"Ruby":       {inner: "?!@$", takes: rubySymbol, prepare: maskHeredocs},
+	"Rust":       {quote: "r#", takes: rustName},
+	"SML":        {lexer: "Standard ML", inner: "'"},
+	"Scheme":     {inner: lispNames},
+	"Sh":         {lexer: "Bash", inner: "-", commands: true},
+	"Pascal":     {lexer: "ObjectPascal", takes: plainWord},
+	"Basic":      {lexer: "QBasic"},
+	"TypeScript": {inner: "$#", sigil: "#", takes: typeScriptName},
+	"Vim":        {lexer: "VimL"},
+	"CUDA":       {lexer: "C++"},
 }
 
 func isName(t chroma.Token) bool { return t.Type.InCategory(chroma.Name) }
+
+// plainWord takes the words that the lexer has no class for.
+func plainWord(t chroma.Token, _ string) bool {
+	return isName(t) || (t.Type == chroma.Text || t.Type == chroma.GenericEmph) && strings.IndexFunc(t.Value, isNameRune) == 0
+}
 
 // rubySymbol takes :symbols, by which Ruby names the methods of callbacks and
 // accessors. The keys of `key: value` are none.

@@ -128,7 +128,7 @@ func (c *collector) add(t chroma.Token) {
 		return
 	}
 	takes := c.takes(t)
-	if takes && c.joins(t) {
+	if c.joins(t) {
 		c.joined.Value += t.Value
 	} else {
 		c.words(c.joined.Value, c.at)
@@ -155,8 +155,7 @@ func (c *collector) joins(t chroma.Token) bool {
 		return true
 	}
 	before, _ := utf8.DecodeLastRuneInString(c.joined.Value)
-	after, _ := utf8.DecodeRuneInString(t.Value)
-	return c.isInner(before) && c.isInner(after)
+	return c.isInner(before) && strings.IndexFunc(t.Value, func(r rune) bool { return !isNameRune(r) && !unicode.IsDigit(r) }) < 0
 }
 
 func (c *collector) takes(t chroma.Token) bool {

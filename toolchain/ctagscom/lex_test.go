@@ -95,6 +95,37 @@ L M
 	}
 }
 
+// Every language that has a lexer gives the callee of a call.
+func TestEveryLanguageHasNames(t *testing.T) {
+	samples := map[string]string{
+		"Clojure": "(defn my-run [x] (the-callee x))\n", "Lisp": "(defun my-run (x) (the-callee x))\n",
+		"EmacsLisp": "(defun my-run (x) (the-callee x))\n", "Scheme": "(define (my-run x) (the-callee x))\n",
+		"Cobol":      "       PROCEDURE DIVISION.\n       MAIN-PARA.\n           PERFORM the-callee.\n",
+		"PowerShell": "function My-Run { the-callee $x }\n", "Tcl": "proc run {x} {\n  the_callee $x\n}\n",
+		"Haskell": "run x = the_callee x\n", "OCaml": "let run x = the_callee x\n", "SML": "fun run x = the_callee x\n",
+		"Elm": "run x =\n    the_callee x\n", "Nix": "{ run = x: the_callee x; }\n", "Thrift": "struct S {\n  1: the_callee x\n}\n",
+		"Protobuf": "message S {\n  the_callee x = 1;\n}\n", "Terraform": "locals {\n  x = the_callee(y)\n}\n",
+		"SQL": "SELECT the_callee(x) FROM t;\n", "Vim": "\" no_name\ncall the_callee(x)\n", "Fortran": "program p\n  call the_callee(x)\nend program\n",
+		"Ada": "procedure P is begin the_callee (x); end P;\n", "VHDL": "architecture a of b is begin\n p: process begin the_callee(x); end process;\nend a;\n",
+		"Pascal": "begin\n  the_callee(x);\nend.\n", "Awk": "{ print the_callee($1) }\n", "Julia": "f(x) = the_callee(x)\n",
+	}
+	for language := range strings.FieldsSeq(`Python Go Rust JavaScript TypeScript Ruby Perl Sh Kotlin Scala C# Lua ObjectiveC Swift Zig
+		CUDA D Dart Haskell OCaml SML Elm Erlang Elixir Clojure Lisp EmacsLisp Scheme Julia R Fortran Ada Pascal Cobol Basic
+		Haxe Vala Tcl Awk PowerShell Vim SQL Protobuf Thrift Verilog SystemVerilog VHDL Perl6 Raku Groovy GDScript Nix Terraform`) {
+		sample, callee := samples[language], "the_callee"
+		if sample == "" {
+			sample = "x = the_callee(y)\n"
+		}
+		if !strings.Contains(sample, callee) {
+			callee = "the-callee"
+		}
+		got := strings.Fields(names(t, language, sample))
+		if !slices.Contains(got, callee) || slices.Contains(got, "no_name") {
+			t.Errorf("%s: got %q, want %s among them", language, got, callee)
+		}
+	}
+}
+
 // The scanner of Go finds in this repository's own files what the lexer finds, but
 // for the end of numbers like 0o644, which the lexer takes for names.
 func TestScanGoAgreesWithLexer(t *testing.T) {
