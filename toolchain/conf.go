@@ -20,7 +20,9 @@ const (
 const HelperName = "gtagsmcp-ctagscom"
 
 // pluginName is GNU Global's plugin that asks such a helper. It is found
-// through LTDL_LIBRARY_PATH for the same reason.
+// through LTDL_LIBRARY_PATH for the same reason. A prebuilt gtags has the plugin
+// inside and knows it by this name too, whose extension it ignores; one
+// configuration serves both.
 const pluginName = "universal-ctags.so"
 
 // nativeLangmap gives gtags' own parsers their files. Headers go to C, as in

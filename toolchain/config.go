@@ -1,6 +1,8 @@
 package toolchain
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"os"
@@ -28,6 +30,15 @@ type Config struct {
 	NoCtags bool
 	// Rung limits Install to one rung. Empty: all, in order.
 	Rung string
+	// From is an archive to install from, in place of the ladder. Its digest must be
+	// one of the embedded lock file, or SHA256. It implies Force. Empty: none.
+	From string
+	// SHA256 is the digest that From must have, in hexadecimal. Empty: one of the
+	// lock file's.
+	SHA256 string
+	// Unverified accepts From whatever its digest: its programs run with nothing
+	// to vouch for them.
+	Unverified bool
 	// Force makes Install climb although a good toolchain is there.
 	Force bool
 	// Environ stands for the process environment. Nil: os.Environ.
@@ -47,6 +58,8 @@ const (
 	RungPrebuilt = "prebuilt"
 	RungSource   = "source"
 	RungDistro   = "distro"
+	// RungArchive is Config.From, in place of all others.
+	RungArchive = "archive"
 )
 
 // SettingError is a field of Config, or what it stands for, that cannot work.
@@ -88,6 +101,10 @@ func (c Config) complete() (Config, error) {
 	default:
 		return c, &SettingError{fmt.Sprintf("unknown label %q: it takes %q or %q", c.Label, LabelCtags, LabelNative)}
 	}
+	if err := c.checkFrom(); err != nil {
+		return c, err
+	}
+	c.Force = c.Force || c.From != ""
 	switch c.Rung {
 	case "", RungManaged, RungSystem, RungPrebuilt, RungSource, RungDistro:
 	default:
@@ -95,6 +112,22 @@ func (c Config) complete() (Config, error) {
 			RungManaged, RungSystem, RungPrebuilt, RungSource, RungDistro)}
 	}
 	return c, nil
+}
+
+// checkFrom refuses settings of From that contradict each other.
+func (c Config) checkFrom() error {
+	sum, err := hex.DecodeString(c.SHA256)
+	switch {
+	case c.From == "" && (c.SHA256 != "" || c.Unverified):
+		return &SettingError{"--sha256 and --unverified are about the archive of --from, which is not given"}
+	case c.From != "" && c.Rung != "":
+		return &SettingError{fmt.Sprintf("--from takes the place of all rungs: leave out --rung %s", c.Rung)}
+	case c.SHA256 != "" && c.Unverified:
+		return &SettingError{"--sha256 demands a digest and --unverified accepts any: give one of them"}
+	case c.SHA256 != "" && (err != nil || len(sum) != sha256.Size):
+		return &SettingError{fmt.Sprintf("--sha256 %q is not a SHA-256: it takes 64 hexadecimal digits", c.SHA256)}
+	}
+	return nil
 }
 
 // getenv reads the configured environment; the last assignment wins, as for exec.

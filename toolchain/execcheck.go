@@ -20,6 +20,8 @@ const (
 	CauseAbsent        Cause = "not there"
 	CauseInterpreter   Cause = "its interpreter or loader is missing"
 	CauseFormat        Cause = "not a program for this machine (wrong architecture, empty or damaged)"
+	CauseMachine       Cause = "it was built for another kind of processor"
+	CauseTruncated     Cause = "it is truncated"
 	CauseNoexec        Cause = "it lies on a file system mounted noexec"
 	CausePermission    Cause = "no permission to execute it"
 	CauseAccessControl Cause = "access control (SELinux, AppArmor, fapolicyd) denies executing it"
@@ -147,14 +149,7 @@ func highestVersion(found [][][]byte) string {
 
 // interpreter names the program that the kernel was asked to start path with.
 func interpreter(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, 256)
-	n, _ := f.Read(head)
-	if line, ok := bytes.CutPrefix(head[:n], []byte("#!")); ok {
+	if line, ok := bytes.CutPrefix(readHead(path, 256), []byte("#!")); ok {
 		return firstLine(line)
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -83,6 +84,7 @@ type scout struct {
 	cfg    Config
 	cache  *proofCache
 	report *Report
+	alone  bool // a tree that is being installed must stand without the one before it
 }
 
 // findGlobal returns the gtags and the global of one folder: they must be of the
@@ -125,6 +127,9 @@ func (s *scout) findCtags(ctx context.Context, first place) *Program {
 		return nil
 	}
 	for _, p := range append([]place{first}, s.cfg.places()...) {
+		if s.alone && p.rung == RungManaged {
+			continue
+		}
 		for _, name := range ctagsNames {
 			path := filepath.Join(p.dir, name)
 			if !exists(path) {
@@ -202,12 +207,18 @@ func exists(path string) bool {
 // isScript tells wrappers and shims: what one starts can change although the
 // script itself does not, so its probe is never remembered.
 func isScript(path string) bool {
+	head := readHead(path, 2)
+	return len(head) < 2 || string(head) == "#!"
+}
+
+// readHead returns the first bytes of a file, fewer when it has fewer.
+func readHead(path string, length int) []byte {
 	f, err := os.Open(path)
 	if err != nil {
-		return true
+		return nil
 	}
 	defer f.Close()
-	head := make([]byte, 2)
-	n, _ := f.Read(head)
-	return n < 2 || string(head) == "#!"
+	head := make([]byte, length)
+	n, _ := io.ReadFull(f, head)
+	return head[:n]
 }

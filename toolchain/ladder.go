@@ -52,7 +52,10 @@ func unavailable(context.Context, Config, string, func(string)) (string, error) 
 }
 
 // ladder lists the rungs that install, in the order in which they are climbed.
-func ladder() []installer {
+func (c Config) ladder() []installer {
+	if c.From != "" {
+		return []installer{{RungArchive, planArchive, installArchive}}
+	}
 	return []installer{
 		{RungPrebuilt, planUnavailable, unavailable},
 		{RungSource, planUnavailable, unavailable},
@@ -154,7 +157,9 @@ func (c Config) installLocked(ctx context.Context, began time.Time, progress fun
 	state.Finished = time.Now()
 	if set == nil {
 		report.Hint = c.hint()
-		state.Failed = &report
+		if c.From == "" { // who waits meanwhile can still climb the ladder
+			state.Failed = &report
+		}
 		err = &InstallError{report}
 	}
 	state.write(c.Home, c.Log)
@@ -164,7 +169,7 @@ func (c Config) installLocked(ctx context.Context, began time.Time, progress fun
 // climbAll climbs until a rung gives a complete toolchain, and returns that, else
 // the fallback, else the first incomplete one. An error means that ctx has ended.
 func (c Config) climbAll(ctx context.Context, fallback *Set, report *Report, progress func(Step)) (*Set, error) {
-	for _, rung := range ladder() {
+	for _, rung := range c.ladder() {
 		if c.Rung != "" && c.Rung != rung.rung {
 			continue
 		}
@@ -221,7 +226,7 @@ func (c Config) climb(ctx context.Context, rung installer, haveOther bool, step 
 // proveTree looks at a folder of the layout of a generation.
 func (c Config) proveTree(ctx context.Context, root, rung string) (*Set, error) {
 	report := Report{Home: c.Home}
-	s := &scout{cfg: c, cache: openProofCache(c.Home), report: &report}
+	s := &scout{cfg: c, cache: openProofCache(c.Home), report: &report, alone: true}
 	p := managedPlace(root, rung)
 	gtags, global := s.findGlobal(ctx, p)
 	if gtags == nil {
@@ -236,5 +241,8 @@ func (c Config) proveTree(ctx context.Context, root, rung string) (*Set, error) 
 
 // hint is the one thing to do when all rungs failed.
 func (c Config) hint() string {
+	if c.From != "" {
+		return "What was installed before is unchanged. Without --from, the network and this machine's packages are tried."
+	}
 	return "Type: " + c.packageCommand() + " (as root), or put gtags, global and Universal Ctags into a folder and name it with GTAGS_MCP_BIN_DIR."
 }

@@ -18,7 +18,7 @@ func Plan(ctx context.Context, cfg Config) (Report, error) {
 		return report, nil
 	}
 	possible := set != nil
-	for _, rung := range ladder() {
+	for _, rung := range cfg.ladder() {
 		if cfg.Rung != "" && cfg.Rung != rung.rung {
 			continue
 		}

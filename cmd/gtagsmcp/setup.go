@@ -31,14 +31,19 @@ func (f *globalFlags) toolchainConfig(std streams) (toolchain.Config, error) {
 }
 
 func newSetupCommand(std streams, flags *globalFlags) *cobra.Command {
-	var asJSON, force, noCtags, dryRun bool
-	var rung string
+	var asJSON, force, noCtags, dryRun, unverified bool
+	var rung, from, sum string
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Install the toolchain, or say what is installed",
 		Long: `Install GNU Global and Universal Ctags into ~/.gtags-mcp (GTAGS_MCP_HOME), without
 root, or report the toolchain that is there. Every program is proved by running
 it before it is used, and nothing that worked is removed.
+
+With --from it installs, without any network, from an archive of a release that
+you have. The archive's SHA-256 must be one that this program knows or the one
+that --sha256 gives. --unverified takes the archive as it is: you then run
+programs that may be damaged or another's, as far as this program can tell.
 
 Progress goes to standard error, the result to standard output. Exit code 0: a
 toolchain is ready (with --dry-run: or can be installed); 1: none could be
@@ -51,6 +56,7 @@ is wrong.`,
 				return err
 			}
 			cfg.Force, cfg.NoCtags, cfg.Rung = force, noCtags, rung
+			cfg.From, cfg.SHA256, cfg.Unverified = from, sum, unverified
 			if dryRun {
 				return printPlan(cmd, std, cfg)
 			}
@@ -72,6 +78,9 @@ is wrong.`,
 	f.BoolVar(&noCtags, "no-ctags", false, "do without Universal Ctags: native languages only")
 	f.BoolVar(&dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.StringVar(&rung, "rung", "", "try only this rung: managed, system, prebuilt, source, distro")
+	f.StringVar(&from, "from", "", "install from this local archive instead of climbing the rungs")
+	f.StringVar(&sum, "sha256", "", "the SHA-256 that the archive of --from must have")
+	f.BoolVar(&unverified, "unverified", false, "use the archive of --from although nothing vouches for it")
 	return cmd
 }
 
