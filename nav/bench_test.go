@@ -16,7 +16,7 @@ import (
 
 // benchWorkspace opens the tree that `make bench` names, with its index and
 // outline built and fresh.
-func benchWorkspace(b *testing.B) *Workspace {
+func benchWorkspace(b testing.TB) *Workspace {
 	tree := os.Getenv("GTAGS_MCP_BENCH_TREE")
 	if tree == "" {
 		b.Fatal("GTAGS_MCP_BENCH_TREE names no tree; run make bench")
@@ -38,7 +38,7 @@ func benchWorkspace(b *testing.B) *Workspace {
 	return w
 }
 
-func benchView(b *testing.B, w *Workspace) *View {
+func benchView(b testing.TB, w *Workspace) *View {
 	v, err := w.View(b.Context(), nil)
 	if err != nil {
 		b.Fatal(err)
