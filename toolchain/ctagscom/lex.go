@@ -19,8 +19,9 @@ type reference struct {
 	line int
 }
 
-// Files beyond these limits are data, or written by a program for a program: their
-// references would cost minutes and help nobody.
+// Files beyond these limits are data, or written by a program for a program: by a
+// lexer their references would cost minutes, and they would help nobody. A language
+// with a scanner of its own has the limit of ctags.
 const (
 	maxLexed      = 2 << 20
 	minifiedSize  = 32 << 10 // a smaller file may have lines of any length
@@ -37,7 +38,8 @@ func readReferences(file, language string, limit time.Duration) ([]reference, er
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, nil
 	}
-	if info.Size() > maxLexed {
+	limited := dialects[language].scan == nil
+	if info.Size() > maxFileSize || limited && info.Size() > maxLexed {
 		return nil, fmt.Errorf("larger than %d MB", maxLexed>>20)
 	}
 	content, err := os.ReadFile(file)
@@ -47,7 +49,7 @@ func readReferences(file, language string, limit time.Duration) ([]reference, er
 	if bytes.IndexByte(content, 0) >= 0 {
 		return nil, fmt.Errorf("it holds NUL bytes")
 	}
-	if len(content) > minifiedSize && len(content)/(1+bytes.Count(content, []byte("\n"))) > minifiedWidth {
+	if limited && len(content) > minifiedSize && len(content)/(1+bytes.Count(content, []byte("\n"))) > minifiedWidth {
 		return nil, fmt.Errorf("it is minified: lines of more than %d bytes on average", minifiedWidth)
 	}
 	return lex(language, content, limit)
@@ -148,7 +150,7 @@ func (c *collector) add(t chroma.Token) {
 // joins says whether the token goes on with the name before it: a lexer may give the
 // dotted name of a module, and even a single word, in pieces.
 func (c *collector) joins(t chroma.Token) bool {
-	if c.joined.Value == "" {
+	if c.joined.Value == "" || t.Value == "" {
 		return false
 	}
 	if t.Type == chroma.NameNamespace && c.joined.Type == chroma.NameNamespace {

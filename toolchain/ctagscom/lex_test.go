@@ -85,6 +85,7 @@ L M
 			"shrun\nshgo other_fn die var var2\n\nx\ngo_a\nmy-go_b\n\ntrap cleanup\n" +
 				"FOO with_env x assigned export LIST\ncheck_it three four\nlong_one\n\ncat\n\n\n\nnegated\n"},
 		{"Perl", "use Foo::Bar;\nsub run { my ($x, @list) = @_; $self->go($x); Foo::bar(\\%hash); }\n", "Foo Bar Foo::Bar\nrun x list _ self go Foo bar hash\n"},
+		{"Ruby", "no_line_end", "no_line_end"},
 		{"Lua", "local function lrun(x)\n  return lgo(x.y) -- comment\nend\n", "lrun x\nlgo x y x.y\n\n"},
 		{"Kotlin", "fun run(x: Foo) { go(x) }\n", "run x Foo go\n"},
 		{"EmacsLisp", "(defun my-run (x) (other-go x)) ; comment\n", "defun my-run x other-go\n"},
@@ -182,8 +183,10 @@ func TestLimits(t *testing.T) {
 		"fine.py":     line,
 		"nul.py":      line + "\x00",
 		"large.py":    strings.Repeat(line, maxLexed/len(line)+1),
+		"large.rb":    strings.Repeat(line, maxLexed/len(line)+1),
+		"minified.rb": strings.Repeat("x=y;", minifiedSize/4) + "z",
 		"minified.py": strings.Repeat("x=y;", minifiedSize/4) + "z",
-		"wide.py":     strings.Repeat("x=y;", minifiedWidth), // one long line in a small file
+		"wide.rb":     strings.Repeat("x=y;", minifiedWidth), // one long line in a small file
 	})
 	for _, test := range []struct {
 		file, language string
@@ -197,9 +200,11 @@ func TestLimits(t *testing.T) {
 		{"absent.py", "Python", limit, 0, ""},
 		{".", "Python", limit, 0, ""},
 		{"nul.py", "Python", limit, 0, "NUL"},
-		{"large.py", "Python", limit, 0, "larger than 2 MB"},
-		{"minified.py", "Python", limit, 0, "minified"},
-		{"wide.py", "Python", limit, 2, ""},
+		{"large.rb", "Ruby", limit, 0, "larger than 2 MB"},
+		{"large.py", "Python", limit, 2 * (maxLexed/len(line) + 1), ""},
+		{"minified.rb", "Ruby", limit, 0, "minified"},
+		{"minified.py", "Python", limit, 3, ""},
+		{"wide.rb", "Ruby", limit, 2, ""},
 		{"fine.py", "Ruby", -1, 0, "processor time"},
 	} {
 		refs, err := readReferences(test.file, test.language, test.limit)
