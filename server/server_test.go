@@ -74,6 +74,8 @@ func newTestServer(t testing.TB, change func(*Config)) *Server {
 		Open: func(root string, s Settings) (*nav.Workspace, error) {
 			return nav.OpenWorkspace(root, nav.Options{
 				Toolchain: func(context.Context) (nav.Toolchain, error) { return tc, nil },
+				// No answer of a test depends on how busy the machine is.
+				FirstWait: time.Minute, AwaitOutline: true, Index: index.Options{CheckTimeout: time.Minute},
 			})
 		},
 	}
