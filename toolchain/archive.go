@@ -62,7 +62,7 @@ func installArchive(ctx context.Context, c Config, staged string, step func(stri
 // vouch returns the name of the generation to be made from an archive with this
 // digest, or an error when nothing says that the archive may be used.
 func (c Config) vouch(sum string) (id string, err error) {
-	p, err := readPins()
+	p, err := c.readPins()
 	if err != nil {
 		return "", err
 	}

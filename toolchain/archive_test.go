@@ -164,7 +164,7 @@ func TestSettingsOfFrom(t *testing.T) {
 }
 
 func TestLockFile(t *testing.T) {
-	p, err := readPins()
+	p, err := Config{}.readPins()
 	if err != nil {
 		t.Fatal(err)
 	}

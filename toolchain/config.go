@@ -47,6 +47,8 @@ type Config struct {
 	LockTimeout time.Duration
 	// Log receives what is not worth a report line. Nil: nothing is logged.
 	Log *slog.Logger
+
+	pins *pins // nil: the embedded lock file; tests have archives of their own
 }
 
 // Rungs in the order in which Install climbs them. RungBinDir is only looked

@@ -24,6 +24,14 @@
 // in the managed home (see publishHelper), which dispatches on that name; package
 // ctagscom is what it does.
 //
+// # Prebuilt archives
+//
+// lock.json, embedded, holds the size and SHA-256 of each archive of one release of
+// the toolchain; nothing else is unpacked, whoever serves it. The set that uses the
+// system's glibc comes before the static one. Where no connection to the server
+// comes about the next rung follows at once. Config.From installs from a file, in
+// place of the ladder.
+//
 // # Adding a rung
 //
 // An entry of ladder: its install stages a folder with bin, lib, lib/gtags and a

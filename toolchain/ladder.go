@@ -56,11 +56,9 @@ func (c Config) ladder() []installer {
 	if c.From != "" {
 		return []installer{{RungArchive, planArchive, installArchive}}
 	}
-	return []installer{
-		{RungPrebuilt, planUnavailable, unavailable},
-		{RungSource, planUnavailable, unavailable},
-		{RungDistro, planDistro, installDistro},
-	}
+	return append((&prebuilt{}).installers(),
+		installer{RungSource, planUnavailable, unavailable},
+		installer{RungDistro, planDistro, installDistro})
 }
 
 // Install returns the toolchain of Locate when it is complete, else climbs the

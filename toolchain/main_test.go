@@ -135,7 +135,8 @@ func playInstall() int {
 }
 
 // bareEnviron is the environment of a machine without our programs: an empty
-// HOME and a PATH of links to what the system must give.
+// HOME and a PATH of links to what the system must give. Releases are looked for
+// at an address of this machine where nothing listens.
 func bareEnviron(t testing.TB, home string) []string {
 	t.Helper()
 	bin := t.TempDir()
@@ -148,7 +149,7 @@ func bareEnviron(t testing.TB, home string) []string {
 			t.Fatal(err)
 		}
 	}
-	return []string{"HOME=" + home, "PATH=" + bin}
+	return []string{"HOME=" + home, "PATH=" + bin, EnvMirror + "=http://127.0.0.1:9"}
 }
 
 func helper(t testing.TB) string {

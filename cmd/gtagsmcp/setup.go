@@ -40,6 +40,11 @@ func newSetupCommand(std streams, flags *globalFlags) *cobra.Command {
 root, or report the toolchain that is there. Every program is proved by running
 it before it is used, and nothing that worked is removed.
 
+The rungs are climbed in this order: what is managed or installed already, the
+prebuilt archives of a release, the distribution's own packages. GTAGS_MCP_MIRROR
+names a server to use in place of https://github.com/ for the archives, and the
+usual proxy variables are obeyed.
+
 With --from it installs, without any network, from an archive of a release that
 you have. The archive's SHA-256 must be one that this program knows or the one
 that --sha256 gives. --unverified takes the archive as it is: you then run

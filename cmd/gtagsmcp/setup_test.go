@@ -84,7 +84,7 @@ func TestSetupAndDoctorWithoutAToolchain(t *testing.T) {
 		t.Errorf("doctor: exit code %d, %q, %q", code, out, errOut)
 	}
 	out, errOut, code = command(t, "setup", "--dry-run")
-	if lines := strings.Count(out, "\n"); code != 0 || lines != 5 || !strings.Contains(out, "distro    yes") {
+	if lines := strings.Count(out, "\n"); code != 0 || lines != 6 || !strings.Contains(out, "distro    yes") {
 		t.Errorf("setup --dry-run: exit code %d, %q, %q", code, out, errOut)
 	}
 	if _, err := os.Stat(home); !os.IsNotExist(err) {
