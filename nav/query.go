@@ -37,7 +37,7 @@ func checkSymbol(name string) error {
 		return &SymbolError{name, fmt.Sprintf("has %d bytes; names have less than %d", len(name), maxSymbol)}
 	}
 	for _, r := range name {
-		if unicode.IsSpace(r) {
+		if unicode.IsSpace(r) && !(r == ' ' && wordOperator(name)) {
 			return &SymbolError{name, "contains a blank; give one bare name, without keywords such as struct and without arguments"}
 		}
 		if unicode.IsControl(r) {
@@ -45,6 +45,12 @@ func checkSymbol(name string) error {
 		}
 	}
 	return nil
+}
+
+// wordOperator reports whether a name is that of an operator that has a blank in
+// it: "operator bool", "V::operator new".
+func wordOperator(name string) bool {
+	return strings.HasPrefix(name[strings.LastIndexByte(name, ':')+1:], "operator ")
 }
 
 // Page selects part of a long answer.
