@@ -428,8 +428,9 @@ func rankSites(sites []Symbol) []Symbol {
 }
 
 // rank is what comes before what: live code before #if 0, complete definitions
-// before declarations, the product before its tests and tools, code that runs
-// before data before parts of data, the real thing before its stub.
+// before declarations, the product before its tests and tools and before one of
+// its architectures, what everybody sees before what one file keeps to itself,
+// code that runs before data before parts of data, the real thing before its stub.
 func rank(s *Symbol) []int {
 	return []int{
 		flag(s.Dead),
@@ -437,10 +438,29 @@ func rank(s *Symbol) []int {
 		flag(s.local),
 		flag(strings.HasPrefix(s.Family, "ctags:")),
 		sideTree(s.Path),
+		flag(strings.HasPrefix(s.Path, "arch/")),
+		seclusion(s),
 		weight(s),
 		flag(stub(s)),
-		flag(strings.HasPrefix(s.Path, "arch/")),
 	}
+}
+
+// seclusion says how few can see a definition in a C-like file: what a public
+// header or an external function or variable is for, what another header or a
+// static function is for, and what a source file defines for itself.
+func seclusion(s *Symbol) int {
+	if _, c := csource.LangOf(s.Path); !c || strings.HasPrefix(s.Path, "include/") {
+		return 0
+	}
+	header := strings.HasSuffix(s.Path, ".h")
+	switch s.Kind {
+	case "function", "variable", "label":
+		return flag(header || s.Static)
+	}
+	if header {
+		return 1
+	}
+	return 2
 }
 
 func flag(b bool) int {
