@@ -102,7 +102,7 @@ func (p *lexerPool) start(file string) *lexing {
 
 func (p *lexerPool) lex(l *lexing) {
 	defer close(l.done)
-	limit := limit(time.Duration(p.patience.Load()))
+	limit := 2 * limit(time.Duration(p.patience.Load())) // maxLexed bytes take a lexer some 6 s
 	l.refs, l.err = readReferences(l.path, p.languages.of(l.path), limit)
 	var slow *slowError
 	if errors.As(l.err, &slow) {

@@ -71,11 +71,11 @@ func TestUnreadableListIsNoError(t *testing.T) {
 
 // Files that use up their limit use up the patience with such files.
 func TestSlowFilesUsePatience(t *testing.T) {
-	chdirTree(t, map[string]string{"slow.rs": strings.Repeat("a.b(c) ", 20000) + strings.Repeat("\n", 1000)})
+	chdirTree(t, map[string]string{"slow.rs": strings.Repeat("a.b(c) ", 40000) + strings.Repeat("\n", 1000)})
 	pool := newLexerPool("Rust:.rs", 0) // no patience: the shortest limit
 	l := pool.start("./slow.rs")
 	<-l.done
-	if got, want := pool.patience.Load(), -int64(minFileLimit); l.err == nil || len(l.refs) != 0 || got != want {
+	if got, want := pool.patience.Load(), -2*int64(minFileLimit); l.err == nil || len(l.refs) != 0 || got != want {
 		t.Errorf("got %v, %d references, patience %d, want an error, none, and %d", l.err, len(l.refs), got, want)
 	}
 }

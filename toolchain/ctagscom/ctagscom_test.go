@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dlclark/regexp2/v2"
+
 	"github.com/gtagsmcp/gtagsmcp/nav/navtest"
 )
 
@@ -24,6 +26,8 @@ func TestMain(m *testing.M) {
 		playCtags()
 		os.Exit(0)
 	}
+	// No match of a lexer's expressions is cut short, however busy the machine.
+	regexp2.SetTimeoutCheckPeriod(time.Hour)
 	os.Exit(m.Run())
 }
 

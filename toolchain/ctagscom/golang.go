@@ -23,6 +23,7 @@ func scanGo(text string, found func(name string, line int)) {
 	pending, pendingLine, last := "", 0, token.ILLEGAL
 	for {
 		pos, tok, name := s.Scan()
+		line := file.PositionFor(pos, false).Line // whatever a //line comment says
 		if pending != "" && tok == token.LPAREN {
 			found(pending, pendingLine)
 		}
@@ -32,9 +33,9 @@ func scanGo(text string, found func(name string, line int)) {
 			return
 		case tok != token.IDENT || last == token.PACKAGE || goConstants[name]:
 		case goPredeclared[name]:
-			pending, pendingLine = name, file.Line(pos)
+			pending, pendingLine = name, line
 		default:
-			found(name, file.Line(pos))
+			found(name, line)
 		}
 		last = tok
 	}

@@ -11,7 +11,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/alecthomas/chroma/v2"
+	"github.com/dlclark/regexp2/v2"
 )
+
+// The library looks at the time of its matches whenever a clock ticks, and ends those
+// for which time seems to be up: on a starved machine, where a tick comes late, a
+// match that has only begun, and the lexer then reads its token wrongly. A slower
+// clock makes that ten times as rare; a match that really is too long ends after
+// some 2 s instead of 0.3 s. Nothing but this setting reaches the clock, and it has
+// to be made before the first match.
+func init() { regexp2.SetTimeoutCheckPeriod(time.Second) }
 
 // reference is a name in a line of a file.
 type reference struct {
@@ -86,7 +95,7 @@ func lex(language string, content []byte, limit time.Duration) (refs []reference
 
 // read adds the names among the tokens of the text. The lexer is asked for one token
 // after the other, so that it really stops when the time is up; a single match of
-// a regular expression is limited by the lexer itself (250 ms).
+// a regular expression has a limit of its own (see init).
 func (c *collector) read(lexer chroma.Lexer, text string, limit time.Duration) error {
 	runtime.LockOSThread() // for cpuTime
 	defer runtime.UnlockOSThread()

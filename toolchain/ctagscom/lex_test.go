@@ -71,6 +71,7 @@ L M
 		{"Go", "package p\nimport foo \"bar/baz\"\ntype T struct { N int `json:\"n,omitempty\"` }\n" +
 			"func (t *T) Name() string { return `}` + tail(t.n) } // tail\nfunc G[K comparable](k K) { fmt.Println(\"unused(\", 'a') }\n",
 			"\nfoo\nT N\nt T Name tail n\nG K comparable k fmt Println\n"},
+		{"Go", "package p\n\n//line gen.y:400\nvar x = y\n", "\n\n\nx y\n"},
 		{"Rust", "use std::io::Read;\n#[derive(Debug, MyTrait)]\npub fn rrun<'a>(x: &'a i32) -> Foo {\n    println!(\"{}\", rgo(x)); let c = '{';\n    m::n::<T>::p(r#type); self.q }\n",
 			"std io Read\nderive Debug MyTrait\nrrun x Foo\nprintln rgo x c\nm n T p type self q\n"},
 		{"JavaScript", "import {a as b} from './mod.js';\nconst t = `hi ${name} ${f(`in ${deep}`)} no`;\nclass A extends B { #priv = 1; get() { return this.#priv } }\n" +
