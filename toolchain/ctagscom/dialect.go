@@ -95,11 +95,16 @@ func scriptName(t chroma.Token, last string) bool {
 		end := strings.TrimRightFunc(last, func(r rune) bool { return r == '}' || r == '*' || isNameRune(r) })
 		return isName(t) && (end == last || scriptDeclarers[last])
 	}
-	return isName(t) || t.Type == chroma.Error && t.Value == "#"
+	return isName(t) || t.Type == chroma.Error && t.Value == "#" || t.Type == chroma.KeywordReserved && oldReserved[t.Value]
 }
 
+// oldReserved are the words that only old editions of JavaScript reserve: there
+// are functions of these names.
+var oldReserved = words(`abstract boolean byte char double final float goto int long native package short synchronized
+	throws transient volatile`)
+
 // typeScriptWords are no names, whatever the lexer calls them.
-var typeScriptWords = words(`any async bigint boolean false keyof never new null number object string symbol this true
+var typeScriptWords = words(`abstract any async bigint boolean false keyof never new null number object string symbol this true
 	typeof undefined unknown void`)
 
 // typeScriptName takes the types after a colon and the decorators, which the

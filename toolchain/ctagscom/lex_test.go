@@ -77,6 +77,8 @@ L M
 		{"JavaScript", "import {a as b} from './mod.js';\nconst t = `hi ${name} ${f(`in ${deep}`)} no`;\nclass A extends B { #priv = 1; get() { return this.#priv } }\n" +
 			"const tokenize_1 = /ab[/]c/g.exec(START_POS); $scope.$apply(() => obj?.prop);\n",
 			"a b\nt name f deep\nA B #priv priv get\ntokenize_1 exec START_POS $scope $apply obj prop\n"},
+		{"JavaScript", "goto(native.final);\n", "goto native final\n"},
+		{"TypeScript", "abstract class C {}\n", "C\n"},
 		{"TypeScript", "interface I<T> extends J { m(x: Foo): Promise<Bar>; p?: string }\n@Component({selector: 'x'})\nclass C { constructor(private svc: Service) { this.svc.go<K>(a as B); x.get<string>(true) } }\n",
 			"I T J m x Foo Promise Bar p\nComponent selector\nC svc Service go K a B x get\n"},
 		{"Ruby", "class K < Base::Foo\n  before_action :auth, only: [1]\n  def foo?; @ivar ||= bar!(1); \"s #{interp(y)} t\"; end\n  x = <<~EOS + tail\n    text #{z}\n  EOS\n  /re#{gex}/ =~ $glob\nend\n",
