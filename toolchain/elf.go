@@ -29,22 +29,34 @@ var triplets = map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-
 // DT_NEEDED library; the highest GLIBC_ version in SHT_GNU_verneed against the
 // highest that the system's libc.so.6 defines in SHT_GNU_verdef.
 func preflight(path, libs string) error {
-	if runtime.GOOS != "linux" || isScript(path) {
-		return nil
-	}
-	f, fault := openELF(path)
-	if fault != nil {
-		return fault
+	f, err := startable(path)
+	if f == nil || err != nil {
+		return err
 	}
 	defer f.Close()
-	loader := elfInterpreter(f)
-	if loader == "" {
-		return nil // a static program stands on the kernel alone
+	if loader := elfInterpreter(f); loader != "" { // else a static program, which stands on the kernel alone
+		return checkLinks(path, f, libs, loader)
 	}
-	if _, err := os.Stat(loader); err != nil {
-		return &ExecError{Path: path, Cause: CauseInterpreter, Detail: loader, Err: err}
+	return nil
+}
+
+// startable opens a program of which the headers promise that the kernel can
+// start it; nil without an error is one that is left to the run.
+func startable(path string) (*elf.File, error) {
+	if runtime.GOOS != "linux" || isScript(path) {
+		return nil, nil
 	}
-	return checkLinks(path, f, libs, loader)
+	f, err := openELF(path)
+	if err != nil {
+		return nil, err
+	}
+	if loader := elfInterpreter(f); loader != "" {
+		if _, err := os.Stat(loader); err != nil {
+			f.Close()
+			return nil, &ExecError{Path: path, Cause: CauseInterpreter, Detail: loader, Err: err}
+		}
+	}
+	return f, nil
 }
 
 // openELF opens a program for this processor of which every segment is there.

@@ -58,15 +58,30 @@ func (e *ExecError) Unwrap() error { return e.Err }
 // look-alikes are told apart by looking at the file: a start fails with ENOENT
 // for a missing interpreter too, and with EACCES for half a dozen reasons.
 //
-// A preflight that reads the ELF headers without running anything (needed
-// against present glibc, missing libraries by name) belongs before the run;
-// explain then only has to name what the preflight cannot see.
+// The file's headers tell a foreign, truncated or loaderless program from a
+// damaged one; see preflight for what else they tell before a run.
 func explain(path string, r result) error {
 	switch {
 	case r.ok():
 		return nil
 	case r.canceled != nil:
 		return fmt.Errorf("%s: %w", path, r.canceled)
+	case errors.Is(r.startErr, syscall.ENOEXEC), errors.Is(r.startErr, syscall.ENOENT), r.signal == syscall.SIGSEGV, r.signal == syscall.SIGBUS:
+		f, err := startable(path)
+		if f != nil {
+			f.Close()
+		}
+		var fault *ExecError
+		if errors.As(err, &fault) {
+			return fault
+		}
+	}
+	return explainResult(path, r)
+}
+
+// explainResult goes by what a parent sees.
+func explainResult(path string, r result) error {
+	switch {
 	case r.startErr != nil:
 		return explainStart(path, r.startErr)
 	case r.timedOut:
@@ -125,6 +140,9 @@ func explainExit(path string, r result) error {
 	}
 	if found := glibcMissing.FindAllSubmatch(r.stderr, -1); found != nil {
 		e.Cause, e.Detail = CauseGlibc, "it needs "+highestVersion(found)
+		if present := glibcPresent(); present != "" {
+			e.Detail += ", this system has " + present
+		}
 	} else if m := libraryMissing.FindSubmatch(r.stderr); m != nil {
 		e.Cause, e.Detail = CauseLibrary, string(m[1])
 		if strings.Contains(e.Detail, "failed to map segment") {
@@ -138,13 +156,11 @@ func explainExit(path string, r result) error {
 
 // highestVersion returns the newest of the GLIBC_ versions that were matched.
 func highestVersion(found [][][]byte) string {
-	best := ""
+	var names []string
 	for _, m := range found {
-		if v := string(m[1]); best == "" || compareVersions(v[len("GLIBC_"):], best[len("GLIBC_"):]) > 0 {
-			best = v
-		}
+		names = append(names, string(m[1]))
 	}
-	return best
+	return "glibc " + highestGlibc(names)
 }
 
 // interpreter names the program that the kernel was asked to start path with.

@@ -24,6 +24,9 @@ func TestExplainNamesTheCause(t *testing.T) {
 		}
 		return file(name, string(program[:size]), 0o755)
 	}
+	program := string(mustRead(t, "/bin/true"))
+	foreign := program[:18] + "\xf3\x00" + program[20:] // RISC-V
+	loaderless := strings.Replace(program, "/ld-linux-", "/ld-absent", 1)
 	if err := os.Mkdir(at("folder"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -38,15 +41,17 @@ func TestExplainNamesTheCause(t *testing.T) {
 		{"folder", at("folder"), CausePermission, "folder"},
 		{"empty file", file("empty", "", 0o755), CauseFormat, ""},
 		{"HTML page", file("page", "<html>404</html>", 0o755), CauseFormat, ""},
-		{"cut within the ELF header", truncated("header", 40), CauseFormat, ""},
-		{"cut after the ELF header", truncated("half", 6000), CauseCrash, ""},
+		{"cut within the ELF header", truncated("header", 40), CauseTruncated, "40 bytes"},
+		{"cut after the ELF header", truncated("half", 6000), CauseTruncated, "6000"},
+		{"another processor", file("foreign", foreign, 0o755), CauseMachine, "it is for EM_RISCV"},
+		{"loader missing", file("loaderless", loaderless, 0o755), CauseInterpreter, "/ld-absent"},
 		{"interpreter missing", file("script", "#!/no/such/interpreter -x\n", 0o755), CauseInterpreter, "/no/such/interpreter"},
 		{"crash", fake(t, at("crash"), "* crash"), CauseCrash, "killed"},
 		{"hang", fake(t, at("hang"), "* hang"), CauseTimeout, ""},
 		{"flood", fake(t, at("flood"), "* flood"), CauseOutput, ""},
 		{"exit code", fake(t, at("three"), "* err bad mood\n* exit 3"), CauseExit, "exit status 3: bad mood"},
 		{"glibc", fake(t, at("glibc"), "* err ./x: /lib/libc.so.6: version `GLIBC_2.9' not found (required by ./x)\n"+
-			"* err ./x: /lib/libc.so.6: version `GLIBC_2.38' not found (required by ./x)\n* exit 1"), CauseGlibc, "GLIBC_2.38"},
+			"* err ./x: /lib/libc.so.6: version `GLIBC_2.38' not found (required by ./x)\n* exit 1"), CauseGlibc, "it needs glibc 2.38, this system has " + glibcPresent()},
 		{"library", fake(t, at("lib"), "* err x: error while loading shared libraries: libjansson.so.4: cannot open shared object file: No such file or directory\n* exit 127"), CauseLibrary, "libjansson.so.4"},
 		{"noexec through the loader", fake(t, at("map"), "* err x: error while loading shared libraries: libz.so: failed to map segment from shared object\n* exit 127"), CauseNoexec, ""},
 		{"musl loader", fake(t, at("musl"), "* err Error relocating ./x: __snprintf_chk: symbol not found\n* exit 127"), CauseLibc, "__snprintf_chk"},

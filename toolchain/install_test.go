@@ -232,7 +232,7 @@ func TestKilledInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	repaired, report, err := Install(t.Context(), cfg, nil)
-	if err != nil || !repaired.complete() || !strings.Contains(report.String(), string(CauseCrash)) {
+	if err != nil || !repaired.complete() || !strings.Contains(report.String(), string(CauseTruncated)) {
 		t.Errorf("damaged: got %+v, %v, want a new set and the damage in the report:\n%s", repaired, err, report)
 	}
 }
