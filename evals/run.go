@@ -127,46 +127,51 @@ type verdict struct {
 // cases: result 1 is the one that was to be first, nothing unwanted is among
 // the results, and nothing at all when there is nothing to find.
 func (c *Case) judge(a answer) verdict {
-	v := verdict{judged: !c.First.isZero() || len(c.Absent) > 0 || c.None, right: true}
-	m := Miss{ID: c.ID, Tool: c.Tool, Arguments: c.Arguments, Known: c.KnownMiss}
-	within := a.results
-	if c.Within > 0 {
-		within = within[:min(c.Within, len(within))]
+	m := Miss{ID: c.ID, Tool: c.Tool, Arguments: c.Arguments, Known: c.KnownMiss, Missing: c.missing(a)}
+	v := verdict{
+		expected: len(c.wanted()) + len(c.Fields),
+		judged:   !c.First.isZero() || len(c.Absent) > 0 || c.None,
 	}
-	for _, p := range c.wanted() {
-		v.expected++
-		if slices.ContainsFunc(within, func(r result) bool { return r.is(p) }) {
-			v.found++
-		} else {
-			m.Missing = append(m.Missing, p.String())
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(c.Fields)) {
-		v.expected++
-		if fieldHolds(a.fields[key], c.Fields[key]) {
-			v.found++
-		} else {
-			m.Missing = append(m.Missing, fmt.Sprintf("%s=%v, got %v", key, c.Fields[key], a.fields[key]))
-		}
-	}
+	v.found = v.expected - len(m.Missing)
 	if len(a.results) > 0 {
 		m.GotFirst = a.results[0].String()
 	}
 	if !c.First.isZero() && (len(a.results) == 0 || !a.results[0].is(c.First)) {
-		v.right, m.First = false, c.First.String()
+		m.First = c.First.String()
 	}
 	for _, r := range a.results {
 		if c.None || slices.ContainsFunc(c.Absent, r.is) {
-			v.right, m.Unwanted = false, append(m.Unwanted, r.String())
+			m.Unwanted = append(m.Unwanted, r.String())
 		}
 	}
 	if text, failed := a.fields["error"].(string); failed && c.Fields["error"] == nil {
-		v.right, m.Error = false, text
+		m.Error = text
 	}
+	v.right = m.First == "" && m.Unwanted == nil && m.Error == ""
 	if !v.right || v.found < v.expected {
 		v.miss = &m
 	}
 	return v
+}
+
+// missing lists the expected places and fields that an answer does not have.
+func (c *Case) missing(a answer) []string {
+	var out []string
+	results := a.results
+	if c.Within > 0 {
+		results = results[:min(c.Within, len(results))]
+	}
+	for _, p := range c.wanted() {
+		if !slices.ContainsFunc(results, func(r result) bool { return r.is(p) }) {
+			out = append(out, p.String())
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Fields)) {
+		if !fieldHolds(a.fields[key], c.Fields[key]) {
+			out = append(out, fmt.Sprintf("%s=%v, got %v", key, c.Fields[key], a.fields[key]))
+		}
+	}
+	return out
 }
 
 // wanted are all places that must be found.
