@@ -131,7 +131,7 @@ func (c Config) installChecks() []Check {
 
 // systemChecks says what the toolchain could be installed from or extended with.
 func (c Config) systemChecks(ctx context.Context) []Check {
-	checks := []Check{{"system", LevelOK, runtime.GOOS + "/" + runtime.GOARCH + ", " + c.libc(ctx), ""}}
+	checks := []Check{{"system", LevelOK, runtime.GOOS + "/" + runtime.GOARCH + ", " + libc(), ""}}
 	if m, ok := c.packageManager(); ok {
 		checks = append(checks, Check{"packages", LevelOK, m.program, ""})
 	} else {
@@ -148,15 +148,13 @@ func (c Config) systemChecks(ctx context.Context) []Check {
 	return append(checks, Check{"python", LevelOK, fmt.Sprintf("%s  %s, Pygments %s (%s)", python.Version, python.Path, python.Pygments, where), ""})
 }
 
-// libc names the C library, as far as the system tells.
-func (c Config) libc(ctx context.Context) string {
-	getconf := c.systemTool("getconf")
-	if runtime.GOOS != "linux" || getconf == "" {
-		return "C library unknown"
+// libc names the C library, as far as its file tells.
+func libc() string {
+	if runtime.GOOS != "linux" {
+		return "C library of the system"
 	}
-	out, err := output(ctx, command{path: getconf, args: []string{"GNU_LIBC_VERSION"}, env: baseEnv(c, "")})
-	if err != nil {
-		return "no glibc"
+	if version := glibcPresent(); version != "" {
+		return "glibc " + version
 	}
-	return strings.TrimSpace(out)
+	return "no glibc"
 }

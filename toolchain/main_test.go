@@ -140,7 +140,7 @@ func playInstall() int {
 func bareEnviron(t testing.TB, home string) []string {
 	t.Helper()
 	bin := t.TempDir()
-	for _, tool := range []string{"apt-get", "dpkg", "dpkg-deb", "tar", "sh", "getconf"} {
+	for _, tool := range []string{"apt-get", "dpkg", "dpkg-deb", "tar", "sh"} {
 		path := (Config{Environ: os.Environ()}).systemTool(tool)
 		if path == "" {
 			t.Fatalf("these tests need %s", tool)
