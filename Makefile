@@ -57,7 +57,7 @@ faults: toolchain ## kills, power cuts, races and full disks; FAULTS_SEED repeat
 
 eval: toolchain tree ## score the answers about Linux 6.1 against the golden questions
 	GTAGS_MCP_HOME=$(CACHE)/home $(BIN) eval --golden evals/golden/linux-6.1.toml --root $(BENCH_TREE) --threshold 0.99
-	$(BENCH_ENV) go test -tags kernel -run Attribution -v -timeout 20m ./nav
+	$(BENCH_ENV) go test -tags kernel -run "Attribution|AreDefinitions" -v -timeout 20m ./nav
 
 artifacts: ## the prebuilt toolchain archives, into build-global/dist (minutes; see its doc)
 	go run ./cmd/build-global build -jobs 2 $(ARTIFACT_FLAGS)

@@ -4,6 +4,8 @@ package nav
 
 import (
 	"math/rand/v2"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/csource"
@@ -91,6 +93,98 @@ func functionAt(tags []ctags.Tag, line int) string {
 	for _, tag := range tags {
 		if tag.Kind == "function" && tag.Line <= line && line <= tag.End {
 			return tag.Name
+		}
+	}
+	return ""
+}
+
+// TestDefinitionsAreDefinitions looks at the text of the definitions answered
+// for names that random files define, macros aside, until it has seen 10,000:
+// each must be what its kind says, and no prototype, #undef, extern or use of a
+// macro.
+func TestDefinitionsAreDefinitions(t *testing.T) {
+	const wanted, perFile = 10_000, 10
+	w := benchWorkspace(t)
+	v := benchView(t, w)
+	draw := rand.New(rand.NewPCG(5, 6))
+	var files []string
+	for path := range v.set.Files() {
+		if _, ok := csource.LangOf(path); ok {
+			files = append(files, path)
+		}
+	}
+	kinds := map[string]int{}
+	total := 0
+	for total < wanted {
+		var names []string
+		for _, s := range v.facts(files[draw.IntN(len(files))]).symbols() {
+			if s.Name != "" && s.Kind.Definition() && s.Kind != csource.Macro {
+				names = append(names, s.Name)
+			}
+		}
+		draw.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		for _, name := range names[:min(perFile, len(names))] {
+			found, err := v.Definitions(t.Context(), DefinitionQuery{Symbol: name, Page: Page{Limit: perFile}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range found.Sites {
+				total++
+				kinds[s.Kind]++
+				src, err := w.files.read(s.Path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if reason := notDefined(src, &s); reason != "" {
+					t.Errorf("%s:%d %s as a %s: %s: %s", s.Path, s.Line, s.Name, s.Kind, reason, s.Snippet)
+				}
+			}
+		}
+	}
+	t.Logf("%d definitions, by kind %v", total, kinds)
+}
+
+var (
+	defineLine = regexp.MustCompile(`^\s*#\s*define\s+(\w+)`)
+	undefLine  = regexp.MustCompile(`^\s*#\s*undef`)
+	externWord = regexp.MustCompile(`\bextern\b[^={]*$`)
+)
+
+// notDefined says why the text of a definition is none, or "".
+func notDefined(src *source, s *Symbol) string {
+	var text strings.Builder
+	for n := s.Start; n <= s.End; n++ {
+		text.WriteString(src.line(n))
+		text.WriteByte('\n')
+	}
+	line := src.line(s.Line)
+	if _, c := csource.LangOf(s.Path); !c {
+		return ""
+	}
+	switch {
+	case undefLine.MatchString(line):
+		return "an #undef"
+	case s.Family != "":
+		return "" // minted: the name need not stand there
+	case !strings.Contains(text.String(), s.Name):
+		return "the name is not there"
+	}
+	switch s.Kind {
+	case "macro":
+		if m := defineLine.FindStringSubmatch(line); m == nil || m[1] != s.Name {
+			return "no #define of the name"
+		}
+	case "function", "struct", "union", "enum", "class":
+		if !strings.Contains(text.String(), "{") {
+			return "no body"
+		}
+	case "variable":
+		if externWord.MatchString(strings.TrimSpace(text.String())) {
+			return "only declared"
+		}
+	case "typedef":
+		if !strings.Contains(text.String(), "typedef") {
+			return "no typedef"
 		}
 	}
 	return ""
