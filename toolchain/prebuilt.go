@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -48,7 +47,7 @@ func (p *prebuilt) installers() []installer {
 	for _, set := range sets {
 		all = append(all, installer{RungPrebuilt,
 			func(c Config) (string, error) {
-				text, err := p.plan(c, set)
+				text, err := planPrebuilt(c, set)
 				return text, prefixed(set, err)
 			},
 			func(ctx context.Context, c Config, staged string, step func(string)) (string, error) {
@@ -67,20 +66,26 @@ func prefixed(set string, err error) error {
 	return fmt.Errorf("%s: %w", set, err)
 }
 
-// plan finds out, without the network, whether a set can run here.
-func (p *prebuilt) plan(c Config, set string) (string, error) {
+// lockedSet returns the archive of a set, or, without using the network, why the
+// set cannot be installed here.
+func (c Config) lockedSet(set string) (pins, pin, error) {
 	locked, err := c.readPins()
 	if err != nil {
-		return "", err
+		return pins{}, pin{}, err
 	}
 	asset, ok := locked.forPlatform(set)
 	if !ok {
-		return "", errors.New("no archive was built for this platform")
+		return pins{}, pin{}, errors.New("no archive was built for this platform")
 	}
 	if err := fitsGlibc(set, glibcPresent()); err != nil {
-		return "", err
+		return pins{}, pin{}, err
 	}
-	if err := needSpace(c.Home, archiveSpace); err != nil {
+	return locked, asset, needSpace(c.Home, archiveSpace)
+}
+
+func planPrebuilt(c Config, set string) (string, error) {
+	locked, asset, err := c.lockedSet(set)
+	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("download %s of release %s, %.1f MB, and unpack it below %s", asset.Name, locked.Tag, float64(asset.Size)/1e6, c.Home), nil
@@ -100,14 +105,10 @@ func fitsGlibc(set, present string) error {
 }
 
 func (p *prebuilt) install(ctx context.Context, c Config, set, staged string, step func(string)) (string, error) {
-	if _, err := p.plan(c, set); err != nil {
-		return "", err
-	}
-	locked, err := c.readPins()
+	locked, asset, err := c.lockedSet(set)
 	if err != nil {
 		return "", err
 	}
-	asset, _ := locked.forPlatform(set)
 	archive, err := p.fetch(ctx, c, locked, asset, staged, step)
 	if err != nil {
 		return "", err
@@ -133,7 +134,7 @@ func (p *prebuilt) fetch(ctx context.Context, c Config, locked pins, asset pin, 
 	owner, name, _ := strings.Cut(locked.Repository, "/")
 	url := client.AssetURL(fetch.Repo{Owner: owner, Name: name}, locked.Tag, asset.Name)
 	step(fmt.Sprintf("downloading %s, %.1f MB", asset.Name, float64(asset.Size)/1e6))
-	path, err := client.Fetch(ctx, fetch.Asset{Name: filepath.Base(asset.Name), URLs: []string{url}, Size: asset.Size, SHA256: asset.SHA256}, dir)
+	path, err := client.Fetch(ctx, fetch.Asset{Name: asset.Name, URLs: []string{url}, Size: asset.Size, SHA256: asset.SHA256}, dir)
 	var noConnection *unreachableError
 	if errors.As(err, &noConnection) {
 		p.unreachable = noConnection
