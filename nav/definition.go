@@ -65,7 +65,7 @@ func (v *View) Definitions(ctx context.Context, q DefinitionQuery) (Definitions,
 	if a.Exported, err = v.exported(name); err != nil {
 		return a, err
 	}
-	a.Usage, err = v.usage(name)
+	a.Usage, err = v.usage(ctx, name)
 	return a, err
 }
 

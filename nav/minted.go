@@ -165,6 +165,7 @@ func fromMint(src *source, f facts, s csource.Symbol, minted macro.Name) Symbol 
 	if minted.Weak {
 		site.guessed = &s
 	}
+	site.Declares = site.Declares || standsBefore(src, s, "extern")
 	site.Kind = "variable"
 	if s.Body > 0 || strings.HasPrefix(minted.Name, "trace_") {
 		site.Kind = "function"

@@ -2,7 +2,6 @@ package nav
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 	"github.com/gtagsmcp/gtagsmcp/nav/macro"
@@ -158,15 +157,18 @@ func mannerOf(kind csource.CallKind, path string) manner {
 // isStatic reports whether the words before a definition's name keep it to its
 // file.
 func isStatic(src *source, s csource.Symbol) bool {
-	if s.Kind != csource.Function && s.Kind != csource.Variable {
-		return false
-	}
-	for n := s.Start; n <= s.Line && n < s.Start+8; n++ {
+	return (s.Kind == csource.Function || s.Kind == csource.Variable) && standsBefore(src, s, "static")
+}
+
+// standsBefore reports whether a word is among those before a symbol's name.
+func standsBefore(src *source, s csource.Symbol, word string) bool {
+	const far = 8 // lines; the words of a declaration take two or three
+	for n := s.Start; n <= s.Line && n < s.Start+far; n++ {
 		text := src.line(n)
 		if n == s.Line && s.Col <= len(text) {
 			text = text[:s.Col-1]
 		}
-		if slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return r > 127 || !isWord(byte(r)) }), "static") {
+		if wordIndex(text, word) >= 0 {
 			return true
 		}
 	}

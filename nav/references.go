@@ -23,27 +23,49 @@ type Usage struct {
 	References int
 	Files      int
 	Top        []FileCount
-	// Undefined is set when GNU Global recorded no definition of the name in the
-	// tree: its lines are then uses of a name that may come from elsewhere.
-	Undefined bool
 }
 
-// usage sums up the occurrences of one exact name.
-func (v *View) usage(name string) (Usage, error) {
-	files, err := v.set.Occurrences(name)
-	if err != nil {
-		return Usage{}, err
-	}
-	defined, err := v.set.Defined(name)
+// usage sums up the uses of one exact name.
+func (v *View) usage(ctx context.Context, name string) (Usage, error) {
+	files, err := v.used(ctx, name)
 	if err != nil {
 		return Usage{}, err
 	}
 	counts := countLines(files)
-	u := Usage{Files: len(counts), Top: counts[:min(topFiles, len(counts))], Undefined: !defined}
+	u := Usage{Files: len(counts), Top: counts[:min(topFiles, len(counts))]}
 	for _, c := range counts {
 		u.References += c.Count
 	}
 	return u, nil
+}
+
+// used returns the lines that use a name: those that GNU Global recorded as such,
+// with those that it took for definitions wrongly, and without the definitions
+// that it took for uses.
+func (v *View) used(ctx context.Context, name string) ([]gtagsdb.FileLines, error) {
+	files, err := v.set.Occurrences(name)
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.literal(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defined := map[filePlace]bool{}
+	for _, s := range found.sites {
+		switch s.Kind {
+		case "function", "macro", "struct", "union", "enum", "class":
+			defined[filePlace{s.Path, s.Line}] = s.Family == ""
+		}
+	}
+	files = slices.Clone(mergeLines(files, found.uses))
+	for i, f := range files {
+		isDefinition := func(line int) bool { return defined[filePlace{f.Path, line}] }
+		if slices.ContainsFunc(f.Lines, isDefinition) {
+			files[i].Lines = slices.DeleteFunc(slices.Clone(f.Lines), isDefinition)
+		}
+	}
+	return slices.DeleteFunc(files, func(f gtagsdb.FileLines) bool { return len(f.Lines) == 0 }), nil
 }
 
 // countLines counts per file, most first.
@@ -131,15 +153,11 @@ func (v *View) places(ctx context.Context, symbol string, fold bool, keep *filte
 	}
 	var all []place
 	for _, n := range names {
-		files, err := v.set.Occurrences(n)
+		files, err := v.used(ctx, n)
 		if err != nil {
 			return nil, err
 		}
-		found, err := v.literal(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range mergeLines(files, found.uses) {
+		for _, f := range files {
 			if keep.path(f.Path) {
 				all = append(all, place{n, f})
 			}

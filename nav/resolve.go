@@ -86,6 +86,7 @@ func (v *View) literal(ctx context.Context, name string) (resolution, error) {
 	if err := v.mentioned(ctx, &r); err != nil {
 		return r, err
 	}
+	r.sites = slices.DeleteFunc(r.sites, func(s Symbol) bool { return s.Declares })
 	r.sites = rankSites(v.checkGuesses(r.sites))
 	if len(r.sites) > 0 && !slices.ContainsFunc(r.sites, func(s Symbol) bool { return s.Family != r.sites[0].Family }) {
 		r.via = r.sites[0].Family

@@ -93,13 +93,24 @@ type outlineRecords []nav.Symbol
 func (r outlineRecords) count() int                   { return len(r) }
 func (r outlineRecords) MarshalJSON() ([]byte, error) { return records(r).MarshalJSON() }
 
+// From longOutline symbols on, an outline is for finding one's way: each line is
+// cut at outlineWidth bytes, but never within the name.
+const (
+	longOutline  = 40
+	outlineWidth = 40
+)
+
 func (r outlineRecords) lines(*envelope) []string {
 	var out []string
 	if len(r) > 0 {
 		out = append(out, r[0].Path)
 	}
 	for _, s := range r {
-		out = append(out, fmt.Sprintf(" %d: %s%s", s.Line, s.Snippet, tags(s)))
+		text := s.Snippet
+		if i := strings.Index(text, s.Name); i >= 0 && len(r) >= longOutline {
+			text = clip(text, max(outlineWidth, i+len(s.Name)))
+		}
+		out = append(out, fmt.Sprintf(" %d: %s%s", s.Line, text, tags(s)))
 	}
 	return out
 }
