@@ -37,7 +37,9 @@ func (p *parser) assembly() {
 		}
 		switch {
 		case name != i && endMacro(word):
-			p.ended(p.word(name), p.toks[name].end+1)
+			if p.ended(p.word(name), p.toks[name].end+1) >= 0 {
+				open = -1 // what follows, such as NOKPROBE(name), is outside
+			}
 		case name != i && entryMacro(word), name == i && last < int32(len(p.toks)) && p.toks[last].kind == ':' && global[word]:
 			closeAt(p.endOf(max(i-1, 0)))
 			p.emit(p.symbol(Label, name, i, last, context{}))
@@ -52,14 +54,16 @@ func (p *parser) extend(s *Symbol, to uint32) {
 	s.End = p.lineNear(s.to - 1)
 }
 
-// ended extends an entry to its END macro, past the labels inside it.
-func (p *parser) ended(name string, to uint32) {
+// ended extends an entry to its END macro, past the labels inside it, and returns
+// the entry's index, or -1 when there is none.
+func (p *parser) ended(name string, to uint32) int {
 	for k := len(p.symbols) - 1; k >= max(0, len(p.symbols)-64); k-- {
 		if s := &p.symbols[k]; s.Name == name && s.Kind == Label {
 			p.extend(s, to)
-			return
+			return k
 		}
 	}
+	return -1
 }
 
 // statement reports whether the token at i begins a line.
