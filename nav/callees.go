@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 )
 
 // CalleeQuery asks what a function calls.
@@ -133,6 +135,10 @@ func (c *call) settle(sites []Symbol, from Symbol, lexed bool) {
 	}
 	for i := range sites {
 		s := &sites[i]
+		if strings.HasPrefix(s.Family, "macro:") {
+			c.target = s // what a macro makes and a file calls is a function
+			return
+		}
 		switch s.Kind {
 		case "class", "record":
 			c.target = s
@@ -152,7 +158,8 @@ func meant(sites []Symbol, from Symbol) *Symbol {
 	best, bestScore := -1, 0
 	for i := range sites {
 		s := &sites[i]
-		if !s.callable() || s.Static && s.Path != from.Path && !strings.HasSuffix(s.Path, ".h") {
+		ownOnly := (s.Static || s.Kind == "macro") && !strings.HasSuffix(s.Path, ".h")
+		if _, c := csource.LangOf(s.Path); !s.callable() || c && ownOnly && s.Path != from.Path {
 			continue
 		}
 		if score := closeness(s, from); best < 0 || score > bestScore {
@@ -193,7 +200,7 @@ func closeness(s *Symbol, from Symbol) int {
 	if stub(s) {
 		score -= 20
 	}
-	return score + sharedFolders(s.Path, from.Path)
+	return score + nearness(s.Path, from.Path)
 }
 
 // archOf is the architecture that a path of the Linux kernel belongs to, or "".
@@ -204,6 +211,16 @@ func archOf(p string) string {
 	}
 	arch, _, _ := strings.Cut(rest, "/")
 	return arch
+}
+
+// nearness counts the folders that the path of a definition has in common with
+// that of its user, and against it those in which it goes astray. What is for
+// everybody is neither near nor far.
+func nearness(def, user string) int {
+	if strings.HasPrefix(def, "include/") || strings.HasPrefix(def, "lib/") && !strings.HasPrefix(user, "lib/") {
+		return 0
+	}
+	return 2*sharedFolders(def, user) - len(strings.Split(path.Dir(def), "/"))
 }
 
 // sharedFolders counts the leading folders that two paths have in common.

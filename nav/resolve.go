@@ -496,12 +496,3 @@ func sideTree(path string) int {
 	}
 	return 0
 }
-
-// stub reports whether a definition is what a header offers when the feature is
-// configured out.
-func stub(s *Symbol) bool {
-	if !strings.HasSuffix(s.Path, ".h") || s.Kind != "function" && s.Kind != "macro" {
-		return false
-	}
-	return slices.ContainsFunc(s.Guards, func(g string) bool { return strings.HasPrefix(g, "!") })
-}

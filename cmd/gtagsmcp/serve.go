@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,15 @@ func newServeCommand(std streams, flags *globalFlags) *cobra.Command {
 	}
 }
 
+// memoryGoal is the heap size above which the collector works harder. Servers
+// run beside an agent for days; making the outline of Linux 6.1 under this goal
+// takes no more time, and a third less memory, than without it.
+const memoryGoal = 160 << 20
+
 func serve(ctx context.Context, std streams, flags *globalFlags) error {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryGoal)
+	}
 	flags.serving = true
 	s, err := newServer(std, flags)
 	if err != nil {
