@@ -205,7 +205,7 @@ func (p *parser) leading(items []int32, c context) []int32 {
 			close, next := p.toks[items[k+1]].link, items[k+2]
 			line, blank := p.newline(close, next)
 			item := line && p.column0(next) && !p.attribute(it) && (allCaps(w) || !p.looksAnnotation(w))
-			if !item && !blank {
+			if !item && !blank && !(allCaps(w) && p.invocationFollows(items[k+2:])) {
 				k++
 				continue
 			}
@@ -226,6 +226,23 @@ func (p *parser) leading(items []int32, c context) []int32 {
 		}
 	}
 	return items
+}
+
+// invocationFollows reports whether a declaration goes on with another macro in
+// capitals and its arguments, and then ends or goes on so: what stands in a row
+// without semicolons, PAGEFLAG(…) TESTSCFLAG(…), are items of their own.
+func (p *parser) invocationFollows(items []int32) bool {
+	capitals := func(k int) bool {
+		return p.toks[items[k]].kind == kIdent && allCaps(p.word(items[k])) && !p.attribute(items[k])
+	}
+	if len(items) < 2 || !capitals(0) || p.toks[items[1]].kind != '(' || p.toks[items[1]].link <= items[1] {
+		return false
+	}
+	if len(items) == 2 || capitals(2) {
+		return true
+	}
+	line, _ := p.newline(p.toks[items[1]].link, items[2])
+	return line && p.column0(items[2])
 }
 
 func (p *parser) invocation(name, first, args, last int32, c context) {
