@@ -19,7 +19,8 @@ import (
 //
 // The header holds
 //
-//	 0  20 bytes  "gtags-mcp outline 1\n"; 1 is the version of this format
+//	 0  20 bytes  "gtags-mcp outline 2\n"; 2 is the version of this format and of
+//	              what csource and macro see: it grows when they see more
 //	20  u32       number of files
 //	24  u32       number of families
 //	28  u32       number of name blocks
@@ -80,7 +81,7 @@ import (
 // 272 MB: 185 of records and 85 of names.
 const (
 	storeName  = "outline"
-	magic      = "gtags-mcp outline 1\n"
+	magic      = "gtags-mcp outline 2\n"
 	headerSize = 128
 
 	blockSymbols = 64 // a symbol costs the decoding of 32 others on average

@@ -523,7 +523,7 @@ func TestOpenErrors(t *testing.T) {
 	if _, err := Open(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing: error %v, want %v", err, fs.ErrNotExist)
 	}
-	for name, content := range map[string]string{"empty": "", "short": "gtags-mcp outline 1\n", "other": strings.Repeat("x", 500)} {
+	for name, content := range map[string]string{"empty": "", "short": "gtags-mcp outline 2\n", "other": strings.Repeat("x", 500)} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, storeName), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
