@@ -106,6 +106,8 @@ func BenchmarkQuestions(b *testing.B) {
 			var cold, warm []time.Duration
 			for b.Loop() {
 				w.files.forget()
+				w.callers = callerCache{}
+				w.outlined = outlineCache{}
 				cold = append(cold, timed(b, v, test.ask))
 				warm = append(warm, timed(b, v, test.ask))
 			}

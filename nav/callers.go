@@ -152,7 +152,7 @@ func (v *View) callersOf(ctx context.Context, name string, means meaning, keep f
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for _, f := range files {
 		work.Go(func() error {
-			found, err := v.callersIn(ctx, name, means, f)
+			found, err := v.knownCallersIn(ctx, name, means, f)
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, found...)
@@ -164,6 +164,45 @@ func (v *View) callersOf(ctx context.Context, name string, means meaning, keep f
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Sites[0], b.Sites[0]))
 	})
 	return all, err
+}
+
+// maxCallerLists is how many lists of callers are kept.
+const maxCallerLists = 4096
+
+// callerCache keeps the callers found in single files of one generation: a walk
+// over the call graph, and an agent, come back to the same ones.
+type callerCache struct {
+	mu         sync.Mutex
+	generation string
+	lists      map[callerKey][]Caller
+}
+
+type callerKey struct {
+	name, path string
+	means      meaning
+}
+
+// knownCallersIn is callersIn, from the cache when it can be.
+func (v *View) knownCallersIn(ctx context.Context, name string, means meaning, f gtagsdb.FileLines) ([]Caller, error) {
+	c, key, generation := &v.w.callers, callerKey{name, f.Path, means}, v.snap.Generation()
+	c.mu.Lock()
+	found, ok := c.lists[key]
+	ok = ok && c.generation == generation
+	c.mu.Unlock()
+	if ok {
+		return found, nil
+	}
+	found, err := v.callersIn(ctx, name, means, f)
+	if err != nil || v.outlines == nil || len(found) == 0 {
+		return found, err // a file that cannot be read, or no outline yet: ask again
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.generation != generation || len(c.lists) >= maxCallerLists {
+		c.generation, c.lists = generation, map[callerKey][]Caller{}
+	}
+	c.lists[key] = found
+	return found, nil
 }
 
 // callersIn groups the uses of a name in one file by what holds them.

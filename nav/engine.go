@@ -64,7 +64,9 @@ type Workspace struct {
 	index *index.Index
 	files *sourceCache
 
-	macros *macro.Table
+	macros   *macro.Table
+	outlined outlineCache
+	callers  callerCache
 
 	mu          sync.Mutex
 	ctags       *ctags.Service
@@ -151,6 +153,7 @@ type View struct {
 
 	mu     sync.Mutex
 	unread map[string]error // files that an answer should have looked at
+	last   *resolution      // of the last name that was looked up
 }
 
 // View returns the present state of the tree, brought up to date first when

@@ -1,6 +1,8 @@
 package nav
 
 import (
+	"sync"
+
 	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 	"github.com/gtagsmcp/gtagsmcp/nav/outline"
 )
@@ -39,11 +41,47 @@ func (v *View) outlineOf(path string) (*outline.File, bool) {
 	if v.outlines == nil {
 		return nil, false
 	}
+	if f := v.w.outlined.get(v.outlines, path); f != nil {
+		return f, true
+	}
 	f, ok, err := v.outlines.File(path)
 	if err != nil {
 		v.damagedOutline(err)
 	}
+	if ok && err == nil {
+		v.w.outlined.put(v.outlines, path, f)
+	}
 	return f, ok && err == nil
+}
+
+// maxOutlined is how many outlines of files are kept decoded.
+const maxOutlined = 256
+
+// outlineCache keeps what was decoded of the outlines of one generation.
+type outlineCache struct {
+	mu    sync.Mutex
+	set   *outline.Set
+	files map[string]*outline.File
+}
+
+func (c *outlineCache) get(set *outline.Set, path string) *outline.File {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.set != set {
+		return nil
+	}
+	return c.files[path]
+}
+
+// put keeps a file. A full cache begins anew: what is asked for again is soon
+// back, and nothing has to be counted.
+func (c *outlineCache) put(set *outline.Set, path string, f *outline.File) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.set != set || len(c.files) >= maxOutlined {
+		c.set, c.files = set, map[string]*outline.File{}
+	}
+	c.files[path] = f
 }
 
 // damagedOutline notes that an outline cannot be read. Answers go on without it.

@@ -61,8 +61,29 @@ func (v *View) resolve(ctx context.Context, name string) (resolution, error) {
 	return found, nil
 }
 
-// literal finds the definitions of exactly this name.
+// literal finds the definitions of exactly this name. One question asks it
+// several times of the same name: a view remembers the last answer.
 func (v *View) literal(ctx context.Context, name string) (resolution, error) {
+	v.mu.Lock()
+	last := v.last
+	v.mu.Unlock()
+	if last == nil || last.name != name {
+		r, err := v.define(ctx, name)
+		if err != nil {
+			return r, err
+		}
+		last = &r
+		v.mu.Lock()
+		v.last = last
+		v.mu.Unlock()
+	}
+	r := *last
+	r.sites = slices.Clone(r.sites) // callers sort and filter it
+	return r, nil
+}
+
+// define finds the definitions of exactly this name.
+func (v *View) define(ctx context.Context, name string) (resolution, error) {
 	r := resolution{name: name}
 	records, err := v.set.Definitions(name)
 	if err != nil {

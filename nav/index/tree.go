@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +31,8 @@ type tree struct {
 	opts Options
 	work *sync.WaitGroup
 	ctx  context.Context
+
+	match atomic.Pointer[compiled] // of the last check
 
 	mu      sync.Mutex
 	running chan struct{} // closed when the running check ends; nil when none runs
@@ -172,9 +175,27 @@ type outcome struct {
 	again   bool // a full check is to follow in the background
 }
 
+// compiled is the matcher of one language map. To parse the map is half of what a
+// check costs that finds nothing.
+type compiled struct {
+	langmap string
+	match   func(path string) bool
+}
+
+func (t *tree) matcher(langmap string) (func(path string) bool, error) {
+	if c := t.match.Load(); c != nil && c.langmap == langmap {
+		return c.match, nil
+	}
+	match, err := matcher(langmap, t.opts.SkipGlobs)
+	if err == nil {
+		t.match.Store(&compiled{langmap, match})
+	}
+	return match, err
+}
+
 // look does the work of a check.
 func (t *tree) look(s treeState, langmap string, w *watcher, full bool) (treeState, outcome, error) {
-	match, err := matcher(langmap, t.opts.SkipGlobs)
+	match, err := t.matcher(langmap)
 	if err != nil {
 		return s, outcome{}, err
 	}
