@@ -189,13 +189,16 @@ func closeness(s *Symbol, from Symbol) int {
 	case arch != "" && fromArch == "":
 		score -= 50
 		if arch == "x86" {
-			score += 25
+			score += 40 // the one that most people mean
 		}
 	case arch != "":
 		score -= 300
 	}
 	if sideTree(s.Path) != sideTree(from.Path) {
 		score -= 200
+	}
+	if strings.HasPrefix(s.Path, "include/asm-generic/") {
+		score -= 25 // for architectures without their own
 	}
 	if stub(s) {
 		score -= 20
