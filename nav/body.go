@@ -2,7 +2,6 @@ package nav
 
 import (
 	"context"
-	"slices"
 	"strings"
 )
 
@@ -38,19 +37,11 @@ type Bodies struct {
 // Bodies finds the source of a symbol's definitions, best first.
 func (v *View) Bodies(ctx context.Context, q BodyQuery) (Bodies, error) {
 	var a Bodies
-	keep, err := v.filter(q.Filter)
+	sites, via, filtered, err := v.kept(ctx, q.Symbol, false, q.Filter)
 	if err != nil {
 		return a, err
 	}
-	sites, via, err := v.sites(ctx, q.Symbol, false)
-	if err != nil {
-		return a, err
-	}
-	a.Via = via
-	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !keep.path(s.Path) })
-	all := len(sites)
-	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !keep.guards(s.Guards) })
-	a.Filtered, a.Total = all-len(sites), len(sites)
+	a.Via, a.Filtered, a.Total = via, filtered, len(sites)
 	if a.Total == 0 {
 		a.Suggestions, err = v.suggest(q.Symbol)
 		return a, err

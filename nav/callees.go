@@ -31,15 +31,10 @@ type Callees struct {
 // Callees finds what a function calls.
 func (v *View) Callees(ctx context.Context, q CalleeQuery) (Callees, error) {
 	var a Callees
-	keep, err := v.filter(Filter{PathPrefix: q.PathPrefix})
+	sites, _, _, err := v.kept(ctx, q.Symbol, false, Filter{PathPrefix: q.PathPrefix})
 	if err != nil {
 		return a, err
 	}
-	sites, _, err := v.sites(ctx, q.Symbol, false)
-	if err != nil {
-		return a, err
-	}
-	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !keep.path(s.Path) })
 	if len(sites) == 0 {
 		a.Suggestions, err = v.suggest(q.Symbol)
 		return a, err

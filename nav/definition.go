@@ -38,19 +38,11 @@ type Definitions struct {
 // Definitions finds the definition sites of a symbol.
 func (v *View) Definitions(ctx context.Context, q DefinitionQuery) (Definitions, error) {
 	var a Definitions
-	keep, err := v.filter(q.Filter)
+	sites, via, filtered, err := v.kept(ctx, q.Symbol, q.CaseInsensitive, q.Filter)
 	if err != nil {
 		return a, err
 	}
-	sites, via, err := v.sites(ctx, q.Symbol, q.CaseInsensitive)
-	if err != nil {
-		return a, err
-	}
-	a.Via = via
-	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !keep.path(s.Path) })
-	all := len(sites)
-	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !keep.guards(s.Guards) })
-	a.Filtered, a.Total, a.GuardVariants = all-len(sites), len(sites), guardVariants(sites)
+	a.Via, a.Filtered, a.Total, a.GuardVariants = via, filtered, len(sites), guardVariants(sites)
 	from, to, err := q.window(len(sites))
 	if err != nil {
 		return a, err
@@ -67,6 +59,23 @@ func (v *View) Definitions(ctx context.Context, q DefinitionQuery) (Definitions,
 	}
 	a.Usage, err = v.usage(ctx, name)
 	return a, err
+}
+
+// kept finds the definitions that a filter keeps, and counts those below its
+// prefix that its configuration rules out.
+func (v *View) kept(ctx context.Context, symbol string, fold bool, q Filter) (sites []Symbol, via string, filtered int, err error) {
+	keep, err := v.filter(q)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	sites, via, err = v.sites(ctx, symbol, fold)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !keep.path(s.Path) })
+	below := len(sites)
+	sites = slices.DeleteFunc(sites, func(s Symbol) bool { return !keep.guards(s.Guards) })
+	return sites, via, below - len(sites), nil
 }
 
 // sites finds the definitions of a name as a caller gave it: with any case, or
