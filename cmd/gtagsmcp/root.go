@@ -41,7 +41,7 @@ Started without a command by a client, it serves; on a terminal it prints this.`
 			if term.IsTerminal(int(in.Fd())) {
 				return cmd.Help()
 			}
-			return serve(cmd.Context(), std, flags)
+			return serve(cmd.Context(), std, flags, transport{})
 		},
 	}
 	root.SetIn(in)

@@ -2,26 +2,91 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gtagsmcp/gtagsmcp/server"
 )
 
 // shutdownGrace is how long calls under way have to end after a signal. The
 // most impatient client known kills two seconds after it asked.
 const shutdownGrace = 1500 * time.Millisecond
 
+// defaultPort is where clients expect the server over HTTP.
+const defaultPort = "8383"
+
 func newServeCommand(std streams, flags *globalFlags) *cobra.Command {
-	return &cobra.Command{
+	var t transport
+	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve one MCP client over standard input and output",
-		Args:  cobra.NoArgs,
+		Short: "Serve MCP clients over standard input and output, or over HTTP",
+		Long: `Serve one MCP client over standard input and output, or with --transport http any
+number of them at http://127.0.0.1:8383/mcp. Each client is answered about its own
+workspace. All revisions of the protocol are served from the one URL.
+
+/healthz says that the server lives. Ends with SIGTERM, within two seconds.`,
+		Example: `  gtagsmcp serve --transport http
+  claude mcp add --transport http gtagsmcp http://127.0.0.1:8383/mcp`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serve(cmd.Context(), std, flags)
+			return serve(cmd.Context(), std, flags, t)
 		},
 	}
+	set := cmd.Flags()
+	set.StringVar(&t.name, "transport", "", "stdio or http (GTAGS_MCP_TRANSPORT); default stdio")
+	set.StringVar(&t.host, "host", "", "address to listen on (GTAGS_MCP_HOST); default 127.0.0.1")
+	set.StringVar(&t.port, "port", "", "port to listen on, 0 for any that is free (GTAGS_MCP_PORT); default "+defaultPort)
+	set.DurationVar(&t.http.SessionTimeout, "session-timeout", server.DefaultSessionTimeout, "end a session that sent no request for so long")
+	return cmd
+}
+
+// transport is how clients reach the server.
+type transport struct {
+	name, host, port string
+	http             server.HTTPOptions
+}
+
+// fill takes what no flag says from the environment, then from the defaults.
+func (t *transport) fill(getenv func(string) string) {
+	for _, setting := range []struct {
+		value               *string
+		variable, otherwise string
+	}{
+		{&t.name, "GTAGS_MCP_TRANSPORT", "stdio"},
+		{&t.host, "GTAGS_MCP_HOST", "127.0.0.1"},
+		{&t.port, "GTAGS_MCP_PORT", defaultPort},
+	} {
+		if *setting.value == "" {
+			*setting.value = getenv(setting.variable)
+		}
+		if *setting.value == "" {
+			*setting.value = setting.otherwise
+		}
+	}
+}
+
+// check finds what is wrong with the settings before anything is started.
+func (t *transport) check() error {
+	switch t.name {
+	case "stdio":
+		return nil
+	case "http":
+	default:
+		return &exitError{exitUsage, fmt.Errorf("--transport takes stdio or http, got %q", t.name)}
+	}
+	if port, err := strconv.ParseUint(t.port, 10, 16); err != nil || port > 65535 {
+		return &exitError{exitUsage, fmt.Errorf("--port takes a number from 0 to 65535, got %q", t.port)}
+	}
+	if !server.IsLoopback(t.host) {
+		return &exitError{exitUsage, fmt.Errorf("--host %s: only loopback addresses are served", t.host)}
+	}
+	return nil
 }
 
 // memoryGoal is the heap size above which the collector works harder. Servers
@@ -29,7 +94,11 @@ func newServeCommand(std streams, flags *globalFlags) *cobra.Command {
 // takes no more time, and a third less memory, than without it.
 const memoryGoal = 160 << 20
 
-func serve(ctx context.Context, std streams, flags *globalFlags) error {
+func serve(ctx context.Context, std streams, flags *globalFlags, t transport) error {
+	t.fill(os.Getenv)
+	if err := t.check(); err != nil {
+		return err
+	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryGoal)
 	}
@@ -41,10 +110,22 @@ func serve(ctx context.Context, std streams, flags *globalFlags) error {
 	defer s.Close()
 	// A call that does not notice its cancellation must not keep us alive.
 	context.AfterFunc(ctx, func() { time.AfterFunc(shutdownGrace, func() { os.Exit(0) }) })
+	if t.name == "http" {
+		return serveHTTP(ctx, std, s, t)
+	}
 	ctx, orphaned := context.WithCancel(ctx)
 	defer orphaned()
 	go watchParent(ctx, orphaned)
 	return s.ServeStdio(ctx, std.in, std.out)
+}
+
+func serveHTTP(ctx context.Context, std streams, s *app, t transport) error {
+	l, err := net.Listen("tcp", net.JoinHostPort(t.host, t.port))
+	if err != nil {
+		return fmt.Errorf("%w; choose another port with --port or GTAGS_MCP_PORT", err)
+	}
+	fmt.Fprintf(std.err, "gtagsmcp: serving http://%s%s\n", l.Addr(), server.Endpoint)
+	return s.ServeHTTP(ctx, l, t.http)
 }
 
 // watchParent ends the server when its client is gone without closing our
