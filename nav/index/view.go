@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/gtagsdb"
@@ -20,6 +21,9 @@ type view struct {
 	overlay  map[string]owner
 	outlines atomic.Pointer[outline.Set] // nil until every layer has its outline
 	refs     atomic.Int32
+
+	listed  sync.Once
+	fileSet fileSet
 }
 
 type owner struct {

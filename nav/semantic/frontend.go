@@ -61,6 +61,9 @@ type Project struct {
 type Module struct {
 	ID  string // "org.example:app", ":app", "example.com/mod"
 	Dir string // relative to the root, "." for the root itself
+	// File is the description that says so, "app/pom.xml". When it changes, the
+	// modules are looked for again.
+	File string
 }
 
 // Moduler finds the modules of the builds that it understands. A file belongs to
