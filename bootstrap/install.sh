@@ -11,7 +11,7 @@
 set -u
 
 # The second line of release.pub. Empty: there is no key to check a signature by.
-release_key=''
+RELEASE_KEY=''
 
 repository=gtagsmcp/gtagsmcp
 marker='# gtagsmcp installer'
@@ -329,7 +329,7 @@ html_hint() {
 # check_signature ends the run unless checksums.txt is signed for this release,
 # or nothing here could tell and the digest comes from a server TLS vouches for.
 check_signature() {
-  if [ -z "$release_key" ]; then unsigned "this script has no release key in it"; return; fi
+  if [ -z "$RELEASE_KEY" ]; then unsigned "this script has no release key in it"; return; fi
   if has minisign; then checker=minisign
   elif has openssl && openssl_can; then checker=openssl
   elif python; then checker=python
@@ -364,7 +364,7 @@ verified() {
 }
 
 verified_by_minisign() {
-  minisign -V -q -P "$release_key" -m "$tmp/checksums.txt" -x "$signature" >/dev/null 2>&1
+  minisign -V -q -P "$RELEASE_KEY" -m "$tmp/checksums.txt" -x "$signature" >/dev/null 2>&1
 }
 
 # A minisign key is "Ed", a key number of 8 bytes, and the Ed25519 key; line 2 of
@@ -372,7 +372,7 @@ verified_by_minisign() {
 # line 4 the signature of that signature and the trusted comment.
 verified_by_openssl() {
   k=$tmp/key s=$tmp/signature
-  printf %s "$release_key" | openssl base64 -d -A >"$k" &&
+  printf %s "$RELEASE_KEY" | openssl base64 -d -A >"$k" &&
     sed -n 2p "$signature" | openssl base64 -d >"$s" &&
     sed -n 4p "$signature" | openssl base64 -d >"$s.all" || return 1
   [ "$(size "$k") $(size "$s") $(size "$s.all")" = '42 74 64' ] || return 1
@@ -403,7 +403,7 @@ openssl_can() {
 # Ed25519 as in RFC 8032, section 5.1.7, on affine coordinates: slow (a quarter
 # of a second) and short. Everything here is public, so time may tell.
 verified_by_python() {
-  python3 -I - "$release_key" "$tmp/checksums.txt" "$signature" <<'EOF'
+  python3 -I - "$RELEASE_KEY" "$tmp/checksums.txt" "$signature" <<'EOF'
 import base64, hashlib, sys
 p = 2**255 - 19
 order = 2**252 + 27742317777372353535851937790883648493
@@ -465,8 +465,8 @@ prepare() {
     die "$target is a symbolic link to $(readlink "$target"), so something else looks after it; remove the link or choose another folder with --dir"
   fi
   why=$(mkdir -p "$dir" 2>&1) || unwritable
-  for old in "$dir/.$name-install."*; do
-    if [ -d "$old" ] && ! kill -0 "${old##*.}" 2>/dev/null; then rm -rf "$old"; fi # of a run that was killed
+  for stale in "$dir/.$name-install."*; do
+    if [ -d "$stale" ] && ! kill -0 "${stale##*.}" 2>/dev/null; then rm -rf "$stale"; fi # of a run that was killed
   done
   tmp=$dir/.$name-install.$$
   why=$( (umask 077 && mkdir "$tmp") 2>&1) || unwritable
