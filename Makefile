@@ -12,7 +12,7 @@ BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build test check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain clean
+.PHONY: help build bundle test test-bundle check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,20 @@ eval: toolchain tree ## score the answers about Linux 6.1 against the golden que
 artifacts: ## the prebuilt toolchain archives, into build-global/dist (minutes; see its doc)
 	go run ./cmd/build-global build -jobs 2 $(ARTIFACT_FLAGS)
 
+# VERSION is the tag of the release; without one this is a trial run.
+VERSION  ?= v0.0.0
+DIST     ?= dist
+BINARIES := $(foreach platform,linux-amd64 linux-arm64 darwin-amd64 darwin-arm64,$(DIST)/gtagsmcp-$(platform))
+
+$(BINARIES): $(DIST)/gtagsmcp-%:
+	GOOS=$(firstword $(subst -, ,$*)) GOARCH=$(lastword $(subst -, ,$*)) go build -trimpath -ldflags '-s -w' -o $@ ./cmd/gtagsmcp
+
+bundle: $(BINARIES) ## gtagsmcp.mcpb and server.json of VERSION, into DIST, from the four binaries there (made when missing)
+	go run ./cmd/bundle -version $(VERSION) -binaries $(DIST) -out $(DIST) $(if $(IMAGE),-image $(IMAGE))
+
+test-bundle: toolchain bundle ## hold the bundle against the host's own code (npm)
+	GTAGS_MCP_HOME=$(CACHE)/home .ci/bundle $(DIST)
+
 demo: build ## install a toolchain into an empty home, serve, ask, print the answers
 	go run ./cmd/demo -server $(BIN) $(if $(DEMO_TREE),-tree "$(DEMO_TREE)")
 
@@ -69,4 +83,4 @@ conformance: build ## a stock MCP client lists the tools and calls them
 	.ci/conformance
 
 clean: ## remove what the targets made
-	rm -rf bin $(CACHE)
+	rm -rf bin dist $(CACHE)

@@ -21,6 +21,8 @@ var layers = map[string][]string{
 	"cmd/demo":           {},
 	"cmd/gtagsmcp":       {"bootstrap", "evals", "nav", "nav/ctags", "nav/index", "server", "toolchain", "toolchain/ctagscom"},
 	"bootstrap":          {"toolchain"},
+	"bootstrap/bundle":   {},
+	"cmd/bundle":         {"bootstrap/bundle", "server"},
 	"toolchain":          {"toolchain/fetch", "toolchain/unpack"},
 	"toolchain/fetch":    {},
 	"toolchain/unpack":   {},
