@@ -12,7 +12,7 @@ BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build bundle test test-bundle check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain clean
+.PHONY: help build bundle test test-bundle check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain release release-key clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,17 @@ bundle: $(BINARIES) ## gtagsmcp.mcpb and server.json of VERSION, into DIST, from
 
 test-bundle: toolchain bundle ## hold the bundle against the host's own code (npm)
 	GTAGS_MCP_HOME=$(CACHE)/home .ci/bundle $(DIST)
+
+RELEASE := -version "$(VERSION)" -dist "$(DIST)" $(if $(PUB),-public "$(PUB)")
+
+release: ## the files of a release, into DIST (VERSION=v1.2.3 KEY=private key; PUB=public key of a trial)
+	@test -f "$(KEY)" || { echo 'make release VERSION=v1.2.3 KEY=file-with-the-private-key'; exit 2; }
+	go run ./cmd/release build $(RELEASE) -programs $(CACHE)/release
+	go run ./cmd/bundle -version "$(VERSION)" -binaries $(CACHE)/release -out "$(DIST)" $(if $(IMAGE),-image $(IMAGE))
+	go run ./cmd/release sign $(RELEASE) -key "$(KEY)"
+
+release-key: ## a new key for all releases to come (KEY=new private key's file, outside the repository)
+	go run ./cmd/release key -key "$(KEY)"
 
 demo: build ## install a toolchain into an empty home, serve, ask, print the answers
 	go run ./cmd/demo -server $(BIN) $(if $(DEMO_TREE),-tree "$(DEMO_TREE)")

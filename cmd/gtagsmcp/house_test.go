@@ -29,6 +29,8 @@ var layers = map[string][]string{
 	"toolchain/ctagscom": {},
 	"build-global":       {"toolchain/fetch", "toolchain/unpack"},
 	"cmd/build-global":   {"build-global"},
+	"cmd/release":        {"bootstrap/release"},
+	"bootstrap/release":  {},
 	"server":             {"nav"},
 	"evals":              {"server"},
 	"nav":                {"nav/callgraph", "nav/csource", "nav/ctags", "nav/gtagsdb", "nav/guard", "nav/index", "nav/macro", "nav/outline", "nav/semantic"},

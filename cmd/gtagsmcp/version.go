@@ -8,9 +8,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is the one place that knows what this binary is: the module version
-// that the Go tool recorded when it built it, or the commit.
+// released is the tag of the release that this binary belongs to; cmd/release
+// sets it when it links.
+var released string
+
+// version is the one place that knows what this binary is: the release, else the
+// module version that the Go tool recorded when it built it, or the commit.
 func version() string {
+	if released != "" {
+		return released
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
