@@ -37,11 +37,22 @@ type Options struct {
 	// ZigPackage is the compiler's package as a file. Empty: npm downloads it.
 	ZigPackage string
 
-	// CC is a C compiler of the system to use in place of zig, for this machine.
-	CC string
+	// CC is a C compiler of the system to use in place of zig, for this machine: a
+	// program and the arguments of each call. Empty: zig.
+	CC []string
+
+	// Environ is the environment of CC and of what it makes. Nil: the process's.
+	Environ []string
+
+	// NoCtags makes CompileHere leave out Universal Ctags.
+	NoCtags bool
 
 	// Jobs is how many compilers may run at a time. 0: 1.
 	Jobs int
+
+	// Progress is called as files get compiled, from one goroutine at a time. Nil:
+	// no calls.
+	Progress func(done, total int)
 
 	// Runner starts programs of other processors for the proof, such as an
 	// emulator. Nil: those are built and not proved.
@@ -61,7 +72,6 @@ func (o Options) prepared() (Options, error) {
 	if o.Cache == "" {
 		o.Cache = filepath.Join(".cache", "build-global")
 	}
-	o.CC = strings.TrimSpace(o.CC)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -88,7 +98,7 @@ func Build(ctx context.Context, o Options) error {
 		return err
 	}
 	if len(b.Platforms) == 0 {
-		if b.Platforms, err = Select("", b.CC != ""); err != nil {
+		if b.Platforms, err = Select("", len(b.CC) > 0); err != nil {
 			return err
 		}
 	}
@@ -103,21 +113,34 @@ func Build(ctx context.Context, o Options) error {
 	return b.publish()
 }
 
-// CompileHere makes only the three programs, with the system's compiler o.CC, and
-// puts them into o.Out: what an installation without a prebuilt set needs. They
-// are as good as this machine's C library, so no ceiling is checked.
+// CompileHere makes only the programs, with the system's compiler o.CC, and puts
+// them into o.Out: what an installation without a prebuilt set needs. They are as
+// good as this machine's C library, so no ceiling is checked.
+//
+// There is no configure and no make in it. The config.h files that serve glibc
+// 2.28 and musl alike serve any newer one, a compiler alone is then enough, and
+// paths with blanks, which upstream's libtool and configure refuse, are no matter.
 func CompileHere(ctx context.Context, o Options) error {
-	if o.CC == "" {
+	if len(o.CC) == 0 {
 		return errors.New("no C compiler is named")
 	}
-	b, err := newBuilder(ctx, o)
+	o, err := o.prepared()
 	if err != nil {
 		return err
 	}
-	if err := b.prepare(ctx); err != nil {
+	found, err := collect(ctx, o, CompiledSources(o.NoCtags))
+	if err != nil {
 		return err
 	}
-	return b.work.Compile(ctx, systemCompiler(b.CC), "here", b.Out)
+	w := o.workplace()
+	if err := os.RemoveAll(w.Dir); err != nil {
+		return err
+	}
+	cc := systemCompiler(o.CC, o.Environ)
+	if err := w.Prepare(ctx, cc, found); err != nil {
+		return err
+	}
+	return w.Compile(ctx, cc, "here", o.Out)
 }
 
 type builder struct {
@@ -132,17 +155,22 @@ func newBuilder(ctx context.Context, o Options) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := collect(ctx, o)
-	return &builder{Options: o, found: found, work: Workplace{filepath.Join(o.Cache, "work"), o.Jobs}}, err
+	o.NoCtags = false // an archive is whole
+	found, err := collect(ctx, o, Sources)
+	return &builder{Options: o, found: found, work: o.workplace()}, err
+}
+
+func (o Options) workplace() Workplace {
+	return Workplace{Dir: filepath.Join(o.Cache, "work"), Jobs: o.Jobs, Progress: o.Progress, NoCtags: o.NoCtags}
 }
 
 func (b *builder) prepare(ctx context.Context) error {
 	var host Compiler
-	if b.CC != "" {
-		if _, err := lookPath(strings.Fields(b.CC)[0], "install a C compiler, or build with zig"); err != nil {
+	if len(b.CC) > 0 {
+		if _, err := lookPath(b.CC[0], "install a C compiler, or build with zig"); err != nil {
 			return err
 		}
-		host = systemCompiler(b.CC)
+		host = systemCompiler(b.CC, b.Environ)
 	} else {
 		var err error
 		if b.zig, err = Zig(ctx, b.Options); err != nil {
@@ -162,9 +190,9 @@ func (b *builder) prepare(ctx context.Context) error {
 
 // platform builds, checks, packs and proves one archive.
 func (b *builder) platform(ctx context.Context, p Platform) error {
-	cc, compiler := systemCompiler(b.CC), b.CC
-	if b.CC == "" {
-		cc, compiler = zigCompiler(b.zig, b.Cache, p.Target), "zig 0.11.0 -target "+p.Target
+	cc, compiler := zigCompiler(b.zig, b.Cache, p.Target), "zig 0.11.0 -target "+p.Target
+	if len(b.CC) > 0 {
+		cc, compiler = systemCompiler(b.CC, b.Environ), strings.Join(b.CC, " ")
 	}
 	bin := filepath.Join(b.work.Dir, "bin", p.Name)
 	b.Log.Info("compiling", "platform", p.Name, "with", compiler)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -28,8 +29,10 @@ var Programs = []string{"gtags", "global", "ctags"}
 // made of them in gen and obj. The compiler runs in a source folder and sees
 // relative paths only, so no path of the machine gets into a binary.
 type Workplace struct {
-	Dir  string
-	Jobs int // compilers at a time; 0: 1
+	Dir      string
+	Jobs     int                   // compilers at a time; 0: 1
+	NoCtags  bool                  // make gtags and global alone
+	Progress func(done, total int) // files compiled; nil: not told
 }
 
 // unit is one C file to compile.
@@ -44,8 +47,8 @@ var generated = []string{"elm", "kotlin", "thrift", "toml", "varlink"}
 // Prepare puts the sources and this package's files in place and generates what
 // upstream's makefiles would. host compiles the generator, which runs here.
 func (w Workplace) Prepare(ctx context.Context, host Compiler, found map[string]Found) error {
-	for _, name := range []string{"global", "ctags", "jansson"} {
-		if err := unpackSource(ctx, found[name].Path, filepath.Join(w.Dir, "src", name)); err != nil {
+	for _, s := range CompiledSources(w.NoCtags) {
+		if err := unpackSource(ctx, found[s.Name].Path, filepath.Join(w.Dir, "src", s.Name)); err != nil {
 			return err
 		}
 	}
@@ -56,38 +59,73 @@ func (w Workplace) Prepare(ctx context.Context, host Compiler, found map[string]
 	if err := os.CopyFS(filepath.Join(w.Dir, "c"), ours); err != nil {
 		return err
 	}
+	if w.NoCtags {
+		return nil
+	}
 	return w.generate(ctx, host)
 }
 
-// Compile makes the three programs in the folder out, for one platform. name
-// sets its objects apart from those of other platforms.
+// program is what one link makes.
+type program struct {
+	name  string
+	units []unit
+}
+
+func (w Workplace) programs() ([]program, error) {
+	shared, err := w.globalUnits()
+	if err != nil {
+		return nil, fmt.Errorf("files of GNU Global: %w", err)
+	}
+	all := []program{
+		{"gtags", slices.Concat(w.unitsIn("global", globalFlags(), "gtags/gtags.c"), shared)},
+		{"global", slices.Concat(w.unitsIn("global", globalFlags(), "global/global.c", "global/literal.c"), shared)},
+	}
+	if w.NoCtags {
+		return all, nil
+	}
+	ctags, err := w.ctagsUnits()
+	if err != nil {
+		return nil, fmt.Errorf("files of Universal Ctags: %w", err)
+	}
+	return append(all, program{"ctags", ctags}), nil
+}
+
+// Compile makes the programs in the folder out, for one platform. name sets its
+// objects apart from those of other platforms.
 func (w Workplace) Compile(ctx context.Context, cc Compiler, name, out string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	shared, err := w.globalUnits()
+	programs, err := w.programs()
 	if err != nil {
-		return fmt.Errorf("files of GNU Global: %w", err)
+		return err
 	}
-	ctags, err := w.ctagsUnits()
-	if err != nil {
-		return fmt.Errorf("files of Universal Ctags: %w", err)
-	}
-	global := w.unitsIn("global", globalFlags(), "global/global.c", "global/literal.c")
-	gtags := w.unitsIn("global", globalFlags(), "gtags/gtags.c")
-	for _, p := range []struct {
-		name  string
-		units []unit
-	}{
-		{"gtags", slices.Concat(gtags, shared)},
-		{"global", slices.Concat(global, shared)},
-		{"ctags", ctags},
-	} {
-		if err := w.program(ctx, cc, p.units, name, filepath.Join(out, p.name)); err != nil {
+	tick := w.counter(programs)
+	for _, p := range programs {
+		if err := w.build(ctx, cc, p.units, name, filepath.Join(out, p.name), tick); err != nil {
 			return fmt.Errorf("compile %s: %w", p.name, err)
 		}
 	}
 	return nil
+}
+
+// counter tells w.Progress of each call.
+func (w Workplace) counter(programs []program) func() {
+	if w.Progress == nil {
+		return func() {}
+	}
+	total := 0
+	for _, p := range programs {
+		total += len(p.units)
+	}
+	var mu sync.Mutex
+	done := 0
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		w.Progress(done, total)
+	}
 }
 
 func globalFlags() []string {
@@ -195,19 +233,25 @@ func (w Workplace) generate(ctx context.Context, host Compiler) error {
 func (c Compiler) run(ctx context.Context, dir string, argv []string) error {
 	_, err := runOutput(ctx, argv, func(cmd *exec.Cmd) {
 		cmd.Dir = dir
-		cmd.Env = append(cmd.Environ(), c.Env...)
+		if cmd.Env = c.Base; cmd.Env == nil {
+			cmd.Env = cmd.Environ()
+		}
+		cmd.Env = append(slices.Clone(cmd.Env), c.Env...)
 	})
 	return err
 }
 
-// program compiles the units that are not yet compiled and links them all.
-func (w Workplace) program(ctx context.Context, cc Compiler, units []unit, name, out string) error {
+// build compiles the units that are not yet compiled and links them all.
+func (w Workplace) build(ctx context.Context, cc Compiler, units []unit, name, out string, tick func()) error {
 	objects := make([]string, len(units))
 	g, compiling := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, w.Jobs))
 	for i, u := range units {
 		objects[i] = w.object(u, name)
-		g.Go(func() error { return w.compile(compiling, cc, u, objects[i]) })
+		g.Go(func() error {
+			defer tick()
+			return w.compile(compiling, cc, u, objects[i])
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return err

@@ -74,6 +74,7 @@ func (p Platform) isHost() bool {
 type Compiler struct {
 	Argv []string // the program and what each call needs
 	Link []string // what only the last call needs
+	Base []string // the environment; nil: the process's
 	Env  []string // added to the environment
 }
 
@@ -88,8 +89,8 @@ func zigCompiler(home, cache, target string) Compiler {
 	}
 }
 
-func systemCompiler(cc string) Compiler {
-	c := Compiler{Argv: append(strings.Fields(cc), "-fstack-protector-strong")}
+func systemCompiler(cc, environ []string) Compiler {
+	c := Compiler{Argv: append(slices.Clone(cc), "-fstack-protector-strong"), Base: environ}
 	if runtime.GOOS == "darwin" {
 		c.Link = []string{"-liconv"}
 	} else {

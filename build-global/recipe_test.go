@@ -138,7 +138,7 @@ func TestSelect(t *testing.T) {
 
 // TestBuildSaysWhatIsMissing: sources first, all of them at once, then the compiler.
 func TestBuildSaysWhatIsMissing(t *testing.T) {
-	o := Options{Cache: t.TempDir(), Out: t.TempDir(), Sources: t.TempDir(), CC: "no-such-compiler"}
+	o := Options{Cache: t.TempDir(), Out: t.TempDir(), Sources: t.TempDir(), CC: []string{"no-such-compiler"}}
 	err := Build(t.Context(), o)
 	for _, s := range Sources {
 		if err == nil || !strings.Contains(err.Error(), s.Archives[0].SHA256) {

@@ -121,16 +121,24 @@ func (s Source) download(ctx context.Context, c *fetch.Client, dir string) (Foun
 	return Found{a, path}, err
 }
 
-// collect gets all sources: from o.Sources alone where that is given, else from
-// the cache, from Debian where that is asked for, or from their homes.
-func collect(ctx context.Context, o Options) (map[string]Found, error) {
+// CompiledSources are those that the programs are made from.
+func CompiledSources(noCtags bool) []Source {
+	if noCtags {
+		return []Source{source("global")}
+	}
+	return []Source{source("global"), source("ctags"), source("jansson")}
+}
+
+// collect gets sources: from o.Sources alone where that is given, else from the
+// cache, from Debian where that is asked for, or from their homes.
+func collect(ctx context.Context, o Options, wanted []Source) (map[string]Found, error) {
 	get, err := finder(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]Found{}
 	var failures []error
-	for _, s := range Sources {
+	for _, s := range wanted {
 		f, err := get(s)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("source of %s %s: %w (expected %s, SHA-256 %s, from %s)",

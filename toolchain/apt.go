@@ -69,7 +69,7 @@ func (a *apt) install(ctx context.Context) (id string, err error) {
 	if err := collect(root, a.staged); err != nil {
 		return "", err
 	}
-	if err := writeManifest(a.staged, RungDistro, debs); err != nil {
+	if err := (manifest{Rung: RungDistro, Packages: debs}).write(a.staged); err != nil {
 		return "", err
 	}
 	return generationID(debs), os.RemoveAll(a.work)

@@ -75,13 +75,18 @@ func moveInto(src, dir, name string) error {
 	return os.Rename(src, filepath.Join(dir, name))
 }
 
-// writeManifest says where the files of a generation came from.
-func writeManifest(staged, rung string, debs []deb) error {
-	data, err := json.MarshalIndent(struct {
-		Rung     string    `json:"rung"`
-		Made     time.Time `json:"made"`
-		Packages []deb     `json:"packages"`
-	}{rung, time.Now().UTC(), debs}, "", "\t")
+// manifest says where the files of a generation came from.
+type manifest struct {
+	Rung     string    `json:"rung"`
+	Made     time.Time `json:"made"`
+	Packages []deb     `json:"packages,omitempty"`
+	Compiler string    `json:"compiler,omitempty"`
+	Sources  []string  `json:"sources,omitempty"`
+}
+
+func (m manifest) write(staged string) error {
+	m.Made = time.Now().UTC()
+	data, err := json.MarshalIndent(m, "", "\t")
 	if err != nil {
 		return err
 	}

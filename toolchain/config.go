@@ -43,7 +43,8 @@ type Config struct {
 	Force bool
 	// Environ stands for the process environment. Nil: os.Environ.
 	Environ []string
-	// LockTimeout bounds the wait for another process's install. Zero: 10 minutes.
+	// LockTimeout bounds the wait for the next step of another process's install.
+	// Zero: 10 minutes.
 	LockTimeout time.Duration
 	// Log receives what is not worth a report line. Nil: nothing is logged.
 	Log *slog.Logger

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -32,15 +33,20 @@ var systemDirs = []string{"/usr/bin", "/bin", "/usr/sbin", "/sbin", "/opt/homebr
 
 // systemTool returns the path of a tool of the system, empty when it is not there.
 func (c Config) systemTool(name string) string {
-	for _, dir := range append(filepath.SplitList(c.getenv("PATH")), systemDirs...) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
+	for _, dir := range c.toolDirs() {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			return path
 		}
 	}
 	return ""
+}
+
+// toolDirs are searched for system tools: the folders of PATH that do not depend on
+// where we run, then systemDirs.
+func (c Config) toolDirs() []string {
+	return slices.DeleteFunc(append(filepath.SplitList(c.getenv("PATH")), systemDirs...), func(dir string) bool {
+		return !filepath.IsAbs(dir)
+	})
 }
 
 // packageManager returns the first one that this system has.

@@ -32,6 +32,13 @@
 // comes about the next rung follows at once. Config.From installs from a file, in
 // place of the ladder.
 //
+// # Source build
+//
+// The pinned sources come from beside the archives or from their homes, and are
+// compiled file by file with the first C compiler that makes a program which runs.
+// A machine without a compiler, or a network without the sources, costs the climb a
+// moment. What the compiler said stands in source-build.log in the home.
+//
 // # Adding a rung
 //
 // An entry of ladder: its install stages a folder with bin, lib, lib/gtags and a

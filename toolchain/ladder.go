@@ -44,20 +44,13 @@ type installer struct {
 	install func(ctx context.Context, c Config, staged string, step func(string)) (id string, err error)
 }
 
-// errNotInThisVersion marks the places of rungs that are still to be built.
-var errNotInThisVersion = errors.New("not available in this version")
-
-func unavailable(context.Context, Config, string, func(string)) (string, error) {
-	return "", errNotInThisVersion
-}
-
 // ladder lists the rungs that install, in the order in which they are climbed.
 func (c Config) ladder() []installer {
 	if c.From != "" {
 		return []installer{{RungArchive, planArchive, installArchive}}
 	}
-	return append((&prebuilt{}).installers(),
-		installer{RungSource, planUnavailable, unavailable},
+	net := &network{}
+	return append(prebuilt{net}.installers(), sourceBuild{net}.installer(),
 		installer{RungDistro, planDistro, installDistro})
 }
 

@@ -48,10 +48,12 @@ type LockTimeoutError struct {
 }
 
 func (e *LockTimeoutError) Error() string {
-	return fmt.Sprintf("waited %s for the install of %s, which holds %s; end that process if it hangs, then try again", e.After, e.Holder, e.Path)
+	return fmt.Sprintf("waited %s for a step of the install of %s, which holds %s; end that process if it hangs, then try again", e.After, e.Holder, e.Path)
 }
 
 // acquire waits for the lock and passes on the steps of the install that holds it.
+// The time-out counts from its last step: a build from source may take long, and
+// one that hangs takes no step.
 func acquire(ctx context.Context, home string, timeout time.Duration, progress func(Step)) (release func(), err error) {
 	deadline := time.Now().Add(timeout)
 	var told Step
@@ -64,7 +66,7 @@ func acquire(ctx context.Context, home string, timeout time.Duration, progress f
 		step := readState(home).Step
 		step.Text = fmt.Sprintf("waiting for the install of %v: %s", h, step.Text)
 		if step != told {
-			told = step
+			told, deadline = step, time.Now().Add(timeout)
 			progress(step)
 		}
 		if time.Now().After(deadline) {

@@ -4,6 +4,9 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strings"
+
+	"github.com/gtagsmcp/gtagsmcp/toolchain/fetch"
 )
 
 // pins names the archives that this version of the program installs. An archive
@@ -60,3 +63,9 @@ func (p pins) byDigest(sha256 string) (asset pin, ok bool) {
 
 // generation names what is made from an archive.
 func (p pins) generation(a pin) string { return p.Version + "-" + a.SHA256[:16] }
+
+// url is where the release has a file.
+func (p pins) url(client *fetch.Client, name string) string {
+	owner, repo, _ := strings.Cut(p.Repository, "/")
+	return client.AssetURL(fetch.Repo{Owner: owner, Name: repo}, p.Tag, name)
+}

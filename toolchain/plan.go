@@ -36,8 +36,6 @@ func Plan(ctx context.Context, cfg Config) (Report, error) {
 	return report, nil
 }
 
-func planUnavailable(Config) (string, error) { return "", errNotInThisVersion }
-
 // planDistro looks for the tools and the space, not at the network.
 func planDistro(c Config) (string, error) {
 	m, err := c.unpackable()

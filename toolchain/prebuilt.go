@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"runtime"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/gtagsmcp/gtagsmcp/toolchain/fetch"
 )
@@ -20,24 +16,14 @@ import (
 // used, so a mirror need not be trusted.
 const EnvMirror = "GTAGS_MCP_MIRROR"
 
-const (
-	minGlibc    = "2.28" // what the set with glibc is built for
-	dialLimit   = 4 * time.Second
-	stallLimit  = 15 * time.Second
-	maxPause    = 5 * time.Second // a server that asks for a longer wait is given up
-	fetchTrials = 3
-)
+const minGlibc = "2.28" // what the set with glibc is built for
 
 // prebuilt is the rung of the released archives: the set that uses the system's
 // glibc, then the static one.
-type prebuilt struct {
-	// unreachable is why no connection came about for the first set: the second
-	// does not wait for the same.
-	unreachable error
-}
+type prebuilt struct{ net *network }
 
 // installers returns one for each set of this platform.
-func (p *prebuilt) installers() []installer {
+func (p prebuilt) installers() []installer {
 	platform := runtime.GOOS + "-" + runtime.GOARCH
 	sets := []string{platform}
 	if runtime.GOOS == "linux" {
@@ -104,84 +90,17 @@ func fitsGlibc(set, present string) error {
 	return nil
 }
 
-func (p *prebuilt) install(ctx context.Context, c Config, set, staged string, step func(string)) (string, error) {
+func (p prebuilt) install(ctx context.Context, c Config, set, staged string, step func(string)) (string, error) {
 	locked, asset, err := c.lockedSet(set)
 	if err != nil {
 		return "", err
 	}
-	archive, err := p.fetch(ctx, c, locked, asset, staged, step)
+	wanted := fetch.Asset{Name: asset.Name, Size: asset.Size, SHA256: asset.SHA256}
+	archive, err := p.net.fetch(ctx, c, wanted, func(client *fetch.Client) []string {
+		return []string{locked.url(client, asset.Name)}
+	}, staged, step)
 	if err != nil {
 		return "", err
 	}
 	return locked.generation(asset), unpackArchive(ctx, archive, staged, step)
-}
-
-// fetch downloads an asset. The first connection decides: where none comes about,
-// the rungs below are better than trying on.
-func (p *prebuilt) fetch(ctx context.Context, c Config, locked pins, asset pin, dir string, step func(string)) (string, error) {
-	if p.unreachable != nil {
-		return "", fmt.Errorf("not tried: %w", p.unreachable)
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	client, err := fetch.New(fetch.Options{
-		Mirror: c.getenv(EnvMirror), Stall: stallLimit, Attempts: fetchTrials, MaxWait: maxPause, Log: c.Log,
-		Progress: secondly(asset.Name, step), Transport: transport(cancel),
-	})
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", EnvMirror, err)
-	}
-	owner, name, _ := strings.Cut(locked.Repository, "/")
-	url := client.AssetURL(fetch.Repo{Owner: owner, Name: name}, locked.Tag, asset.Name)
-	step(fmt.Sprintf("downloading %s, %.1f MB", asset.Name, float64(asset.Size)/1e6))
-	path, err := client.Fetch(ctx, fetch.Asset{Name: asset.Name, URLs: []string{url}, Size: asset.Size, SHA256: asset.SHA256}, dir)
-	var noConnection *unreachableError
-	if errors.As(err, &noConnection) {
-		p.unreachable = noConnection
-	}
-	return path, err
-}
-
-// secondly makes at most one step a second of a download's progress.
-func secondly(name string, step func(string)) func(done, total int64) {
-	last := time.Now()
-	return func(done, total int64) {
-		if now := time.Now(); now.Sub(last) >= time.Second {
-			last = now
-			step(fmt.Sprintf("downloading %s, %.1f of %.1f MB", name, float64(done)/1e6, float64(total)/1e6))
-		}
-	}
-}
-
-// unreachableError is a server, or a proxy before it, to which no connection
-// came about.
-type unreachableError struct {
-	address string
-	err     error
-}
-
-func (e *unreachableError) Error() string {
-	return fmt.Sprintf("%s cannot be reached: %v", e.address, e.err)
-}
-
-func (e *unreachableError) Unwrap() error { return e.err }
-
-// transport calls unreachable when not even the first connection comes about.
-// Later failures are the download's own to retry.
-func transport(unreachable func(error)) http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	dialer := net.Dialer{Timeout: dialLimit} // finding the address included
-	var connected atomic.Bool
-	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dialer.DialContext(ctx, network, address)
-		if err == nil {
-			connected.Store(true)
-		} else if !connected.Load() {
-			err = &unreachableError{address, err}
-			unreachable(err)
-		}
-		return conn, err
-	}
-	t.TLSHandshakeTimeout, t.ResponseHeaderTimeout = dialLimit, stallLimit
-	return t
 }

@@ -38,9 +38,9 @@ func FindPython(ctx context.Context, cfg Config) (*Python, error) {
 		}
 	}
 	var reasons []string
-	for _, dir := range append(filepath.SplitList(cfg.getenv("PATH")), systemDirs...) {
+	for _, dir := range cfg.toolDirs() {
 		path := filepath.Join(dir, "python3")
-		if !filepath.IsAbs(dir) || !exists(path) {
+		if !exists(path) {
 			continue
 		}
 		py, err := probePython(ctx, cfg, path, managed)

@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
-	var platforms, runner string
+	var platforms, runner, cc string
 	var timeout time.Duration
 	flags.StringVar(&platforms, "platforms", "", "comma-separated `names`; default: all that zig builds")
 	flags.StringVar(&o.Out, "out", filepath.Join("build-global", "dist"), "output `folder`")
@@ -59,13 +59,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&o.Sources, "sources", "", "take the source archives from this `folder` alone")
 	flags.BoolVar(&o.Debian, "debian", false, "take the source archives from Debian's source packages")
 	flags.StringVar(&o.ZigPackage, "zig", "", "the compiler's npm package as a `file`; default: npm downloads it")
-	flags.StringVar(&o.CC, "cc", "", "build for this machine with this C `compiler`, without zig")
+	flags.StringVar(&cc, "cc", "", "build for this machine with this C `compiler`, without zig")
 	flags.IntVar(&o.Jobs, "jobs", 1, "compilers at a `time`")
 	flags.StringVar(&runner, "runner", "", "`emulator` to prove archives of other processors with")
 	flags.DurationVar(&timeout, "timeout", 2*time.Hour, "limit of the whole run")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	o.CC = strings.Fields(cc)
 	o.Runner = strings.Fields(runner)
 	if runner == "" {
 		o.Runner = nil
@@ -75,7 +76,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	switch command {
 	case "build":
 		var err error
-		if o.Platforms, err = buildglobal.Select(platforms, o.CC != ""); err != nil {
+		if o.Platforms, err = buildglobal.Select(platforms, len(o.CC) > 0); err != nil {
 			return err
 		}
 		return buildglobal.Build(ctx, o)

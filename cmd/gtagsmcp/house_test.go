@@ -23,7 +23,7 @@ var layers = map[string][]string{
 	"bootstrap":          {"toolchain"},
 	"bootstrap/bundle":   {},
 	"cmd/bundle":         {"bootstrap/bundle", "server"},
-	"toolchain":          {"toolchain/fetch", "toolchain/unpack"},
+	"toolchain":          {"build-global", "toolchain/fetch", "toolchain/unpack"},
 	"toolchain/fetch":    {},
 	"toolchain/unpack":   {},
 	"toolchain/ctagscom": {},

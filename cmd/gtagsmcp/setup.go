@@ -41,9 +41,10 @@ root, or report the toolchain that is there. Every program is proved by running
 it before it is used, and nothing that worked is removed.
 
 The rungs are climbed in this order: what is managed or installed already, the
-prebuilt archives of a release, the distribution's own packages. GTAGS_MCP_MIRROR
-names a server to use in place of https://github.com/ for the archives, and the
-usual proxy variables are obeyed.
+prebuilt archives of a release, a build from the pinned sources where a C compiler
+works, the distribution's own packages. GTAGS_MCP_MIRROR names a server to use in
+place of https://github.com/ for archives and sources, and the usual proxy
+variables are obeyed.
 
 With --from it installs, without any network, from an archive of a release that
 you have. The archive's SHA-256 must be one that this program knows or the one
