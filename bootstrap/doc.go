@@ -6,5 +6,6 @@
 // Start with New and Gate.Ready, which answers at once or after a short look
 // with a toolchain, a NotReadyError, a DisabledError or a FailedError. A caller
 // that wants to wait a little for an install waits for Gate.Changed and asks
-// again. Between processes the install is serialised by package toolchain.
+// again. A gate with Options.Follow also replaces a managed toolchain that an
+// older version, or a poorer rung, installed. Between processes the install is serialised by package toolchain.
 package bootstrap

@@ -16,6 +16,10 @@ type Options struct {
 	Toolchain toolchain.Config
 	// NoAutoSetup answers with instructions instead of installing.
 	NoAutoSetup bool
+	// Follow brings a managed toolchain that works up to what this version of the
+	// program pins, in the background; see toolchain.Follow. It is for processes
+	// that live long.
+	Follow bool
 }
 
 // Gate knows whether the toolchain is ready, for all sessions of one process.
@@ -23,6 +27,8 @@ type Gate struct {
 	opts    Options
 	locate  func(context.Context, toolchain.Config) (*toolchain.Set, toolchain.Report)
 	install func(context.Context, toolchain.Config, func(toolchain.Step)) (*toolchain.Set, toolchain.Report, error)
+	behind  func(toolchain.Config) (string, time.Time)
+	follow  func(context.Context, toolchain.Config, func(toolchain.Step)) (*toolchain.Set, toolchain.Report, error)
 	ctx     context.Context
 	cancel  context.CancelFunc
 	jobs    sync.WaitGroup
@@ -32,6 +38,7 @@ type Gate struct {
 	job     *job           // the look or install under way, if any
 	failure *failure       // how the last install ended
 	peeked  bool           // Known has started its look
+	follows bool           // keepUp has been started
 	changed chan struct{}  // closed and replaced when a job or its step changes
 }
 
@@ -59,6 +66,12 @@ const (
 	retryAfter   = 5 * time.Second
 	backOff      = 20 * time.Second
 	maxBackOff   = 10 * time.Minute
+
+	// followPause lets the first questions of a session have the machine, and
+	// followEvery bounds how often, over all processes, a release that cannot be
+	// reached is asked for.
+	followPause = 10 * time.Second
+	followEvery = time.Hour
 )
 
 // New makes a gate. Nothing is looked at before the first Ready. Close it to stop
@@ -66,7 +79,7 @@ const (
 func New(opts Options) *Gate {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Gate{opts: opts, locate: toolchain.Locate, install: toolchain.Install,
-		ctx: ctx, cancel: cancel, changed: make(chan struct{})}
+		behind: toolchain.Behind, follow: toolchain.Follow, ctx: ctx, cancel: cancel, changed: make(chan struct{})}
 }
 
 // Close stops what runs in the background and waits for its end.
@@ -121,12 +134,53 @@ func (g *Gate) Known() *toolchain.Set {
 			set, _ := g.locate(g.ctx, g.opts.Toolchain)
 			g.mu.Lock()
 			defer g.mu.Unlock()
-			if g.set == nil {
-				g.set = set
+			if g.set == nil && set != nil {
+				g.found(set)
 			}
 		})
 	}
 	return g.set
+}
+
+// found takes a toolchain into use and, once, starts to keep it up. g.mu is held.
+func (g *Gate) found(set *toolchain.Set) {
+	g.set = set
+	if g.opts.Follow && !g.opts.NoAutoSetup && !g.follows {
+		g.follows = true
+		g.jobs.Go(g.keepUp)
+	}
+}
+
+// keepUp follows until the toolchain is what this version pins. What is in use
+// serves on until the other one has been proved.
+func (g *Gate) keepUp() {
+	wait := followPause
+	for {
+		select {
+		case <-g.ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		why, tried := g.behind(g.opts.Toolchain)
+		if why == "" {
+			return
+		}
+		if wait = time.Until(tried.Add(followEvery)); wait > 0 {
+			continue
+		}
+		set, _, err := g.follow(g.ctx, g.opts.Toolchain, nil)
+		if wait = followEvery; err == nil && set == nil {
+			set, _ = g.locate(g.ctx, g.opts.Toolchain) // another process was faster
+		}
+		if err != nil || set == nil {
+			continue
+		}
+		g.mu.Lock()
+		g.set = set
+		g.signal()
+		g.mu.Unlock()
+		return
+	}
 }
 
 // present notices a toolchain that was removed under a running server.
@@ -155,7 +209,8 @@ func (g *Gate) start() *job {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if err == nil {
-			g.set, g.failure = set, nil
+			g.found(set)
+			g.failure = nil
 		}
 		j.err = err
 		g.job = nil

@@ -229,3 +229,46 @@ func TestReadyDoesNotWaitForASlowLook(t *testing.T) {
 		}
 	})
 }
+
+// A server that finds a toolchain of an older version serves with it, and with
+// the other one once that was installed beside it.
+func TestGateFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &machine{set: presentSet()}
+		newer := presentSet()
+		tries := 0
+		behind, tried := "an old one is in use", time.Time{}
+		for _, opts := range []Options{{Follow: true}, {}, {Follow: true, NoAutoSetup: true}} {
+			g := m.gate(opts)
+			g.behind = func(toolchain.Config) (string, time.Time) { return behind, tried }
+			g.follow = func(context.Context, toolchain.Config, func(toolchain.Step)) (*toolchain.Set, toolchain.Report, error) {
+				if tries++; tries < 3 {
+					tried = time.Now()
+					return nil, toolchain.Report{}, errFailed
+				}
+				return newer, toolchain.Report{}, nil
+			}
+			began := time.Now()
+			if set, err := g.Ready(t.Context()); err != nil || set != m.set {
+				t.Fatalf("got %v, %v, want the old set at once", set, err)
+			}
+			if !opts.Follow || opts.NoAutoSetup {
+				time.Sleep(24 * time.Hour)
+				if tries != 0 {
+					t.Errorf("%+v: followed", opts)
+				}
+				g.Close()
+				continue
+			}
+			<-g.Changed() // the look
+			if set, err := g.Ready(t.Context()); err != nil || set != newer || tries != 3 {
+				t.Errorf("got %v, %v after %d tries, want the new set after 3", set, err, tries)
+			}
+			if took := time.Since(began); took < 2*followEvery || took > 3*followEvery {
+				t.Errorf("three tries took %v", took)
+			}
+			g.Close()
+			tries, tried = 0, time.Time{}
+		}
+	})
+}

@@ -99,6 +99,10 @@ func (c Config) complete() (Config, error) {
 		// PATH and LTDL_LIBRARY_PATH cannot quote a colon.
 		return c, &SettingError{fmt.Sprintf("managed folder %q holds a colon or newline, which no search path can hold; set GTAGS_MCP_HOME to another folder", abs)}
 	}
+	if abs == filepath.Clean(c.userHome()) || abs == "/" {
+		// An install makes and removes folders there, called staging for one.
+		return c, &SettingError{fmt.Sprintf("managed folder %s is not for the toolchain alone; set GTAGS_MCP_HOME to a folder below it", abs)}
+	}
 	switch c.Label {
 	case "", LabelCtags, LabelNative:
 	default:

@@ -193,6 +193,10 @@ func (c Config) climb(ctx context.Context, rung installer, haveOther bool, step 
 	if err != nil {
 		return nil, err
 	}
+	chosen := c.From != "" || c.Rung == RungSource || c.Rung == RungDistro
+	if err := (origin{Rung: rung.rung, Chosen: chosen}).write(staged); err != nil {
+		return nil, err
+	}
 	step("proving the programs by running them")
 	set, err := c.proveTree(ctx, staged, rung.rung)
 	if err != nil {
@@ -211,7 +215,7 @@ func (c Config) climb(ctx context.Context, rung installer, haveOther bool, step 
 	if set, err = c.proveTree(ctx, root, rung.rung); err != nil {
 		return nil, errors.Join(err, undo())
 	}
-	return set, nil
+	return set, c.accept()
 }
 
 // proveTree looks at a folder of the layout of a generation.

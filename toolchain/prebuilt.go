@@ -24,13 +24,8 @@ type prebuilt struct{ net *network }
 
 // installers returns one for each set of this platform.
 func (p prebuilt) installers() []installer {
-	platform := runtime.GOOS + "-" + runtime.GOARCH
-	sets := []string{platform}
-	if runtime.GOOS == "linux" {
-		sets = []string{platform + "-gnu", platform + "-musl"}
-	}
 	var all []installer
-	for _, set := range sets {
+	for _, set := range sets() {
 		all = append(all, installer{RungPrebuilt,
 			func(c Config) (string, error) {
 				text, err := planPrebuilt(c, set)
@@ -42,6 +37,15 @@ func (p prebuilt) installers() []installer {
 			}})
 	}
 	return all
+}
+
+// sets are the archives for this platform, best first.
+func sets() []string {
+	platform := runtime.GOOS + "-" + runtime.GOARCH
+	if runtime.GOOS == "linux" {
+		return []string{platform + "-gnu", platform + "-musl"}
+	}
+	return []string{platform}
 }
 
 // prefixed names the set in an error, since both report under one rung.

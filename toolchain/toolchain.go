@@ -33,6 +33,8 @@ type Set struct {
 	Missing []string
 	// Home is the managed folder.
 	Home string
+
+	uses []*os.File // keep the generations of the programs; see generation.go
 }
 
 // Report is what was looked at and tried, for people.
@@ -209,7 +211,7 @@ func (s *scout) set(p place, pt parts, langs []language, conf string, missing []
 	set := &Set{
 		Gtags: *pt.gtags, Global: *pt.global, Ctags: pt.ctags,
 		Rung: p.rung, Label: pt.label, Missing: missing, Home: s.cfg.Home,
-		Env: gtagsEnv(s.cfg, pt),
+		Env: gtagsEnv(s.cfg, pt), uses: []*os.File{s.cfg.use(pt.gtags), s.cfg.use(pt.ctags)},
 	}
 	ctagsVersion := ""
 	if pt.ctags != nil {

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gtagsmcp/gtagsmcp/server"
 	"github.com/gtagsmcp/gtagsmcp/toolchain"
 )
 
@@ -31,7 +33,7 @@ func (f *globalFlags) toolchainConfig(std streams) (toolchain.Config, error) {
 }
 
 func newSetupCommand(std streams, flags *globalFlags) *cobra.Command {
-	var asJSON, force, noCtags, dryRun, unverified bool
+	var asJSON, force, noCtags, dryRun, unverified, rollback, uninstall, follow bool
 	var rung, from, sum string
 	cmd := &cobra.Command{
 		Use:   "setup",
@@ -51,6 +53,12 @@ you have. The archive's SHA-256 must be one that this program knows or the one
 that --sha256 gives. --unverified takes the archive as it is: you then run
 programs that may be damaged or another's, as far as this program can tell.
 
+An install leaves the toolchain before it in place, and --rollback goes back to
+that one. --follow installs what this version of the program goes with beside a
+managed toolchain from elsewhere (an older version's archive, packages, a build from
+source), as a server does by itself; what --rung source, --rung distro or --from
+chose stays. --uninstall removes what setup installed, and nothing else.
+
 Progress goes to standard error, the result to standard output. Exit code 0: a
 toolchain is ready (with --dry-run: or can be installed); 1: none could be
 installed, with the reason of each rung on standard error; 2: a flag or setting
@@ -63,12 +71,25 @@ is wrong.`,
 			}
 			cfg.Force, cfg.NoCtags, cfg.Rung = force, noCtags, rung
 			cfg.From, cfg.SHA256, cfg.Unverified = from, sum, unverified
-			if dryRun {
-				return printPlan(cmd, std, cfg)
-			}
-			set, report, err := toolchain.Install(cmd.Context(), cfg, func(s toolchain.Step) {
+			show := func(s toolchain.Step) {
 				fmt.Fprintf(std.err, "%s %-8s %s\n", time.Now().Format(time.TimeOnly), s.Rung, s.Text)
-			})
+			}
+			var set *toolchain.Set
+			var report toolchain.Report
+			switch {
+			case dryRun:
+				return printPlan(cmd, std, cfg)
+			case uninstall:
+				return printRemoval(cmd, std, cfg, asJSON, show)
+			case rollback:
+				set, err = toolchain.Rollback(cmd.Context(), cfg, show)
+			case follow:
+				if set, report, err = toolchain.Follow(cmd.Context(), cfg, show); err == nil && set == nil {
+					set, report, err = toolchain.Install(cmd.Context(), cfg, show)
+				}
+			default:
+				set, report, err = toolchain.Install(cmd.Context(), cfg, show)
+			}
 			if err != nil {
 				return settingExit(err)
 			}
@@ -87,6 +108,11 @@ is wrong.`,
 	f.StringVar(&from, "from", "", "install from this local archive instead of climbing the rungs")
 	f.StringVar(&sum, "sha256", "", "the SHA-256 that the archive of --from must have")
 	f.BoolVar(&unverified, "unverified", false, "use the archive of --from although nothing vouches for it")
+	f.BoolVar(&rollback, "rollback", false, "go back to the managed toolchain before the present one")
+	f.BoolVar(&follow, "follow", false, "bring a managed toolchain to the one that this version goes with")
+	f.BoolVar(&uninstall, "uninstall", false, "remove what setup installed")
+	cmd.MarkFlagsMutuallyExclusive("rollback", "follow", "uninstall", "from", "dry-run")
+	cmd.MarkFlagsMutuallyExclusive("rollback", "follow", "uninstall", "from", "rung")
 	return cmd
 }
 
@@ -148,6 +174,26 @@ func printSet(std streams, set *toolchain.Set, report toolchain.Report) error {
 	for _, m := range set.Missing {
 		fmt.Fprintf(std.out, "missing   %s\n", m)
 	}
+	return err
+}
+
+// printRemoval uninstalls, and says what stays.
+func printRemoval(cmd *cobra.Command, std streams, cfg toolchain.Config, asJSON bool, show func(toolchain.Step)) error {
+	removal, err := toolchain.Uninstall(cmd.Context(), cfg, show)
+	if err != nil {
+		return settingExit(err)
+	}
+	if asJSON {
+		return printJSON(std, removal)
+	}
+	for _, path := range removal.Removed {
+		fmt.Fprintf(std.out, "removed   %s\n", path)
+	}
+	for _, path := range removal.Left {
+		fmt.Fprintf(std.out, "left      %s (not made by setup)\n", path)
+	}
+	_, err = fmt.Fprintf(std.out, "left      the indexes of your projects, each in the project's own .gtags-mcp folder or, for trees that cannot be written to, below your cache folder (gtagsmcp index clean)\n"+
+		"left      this program, your settings (%s) and the entries in your clients' configuration\n", server.UserConfigFile(os.Getenv))
 	return err
 }
 

@@ -33,7 +33,7 @@ func newServer(std streams, flags *globalFlags) (*app, error) {
 	}
 	above, below, problems := flags.settings()
 	log := std.logger(flags.level)
-	a := &app{gates: gates{base: bootstrap.Options{Toolchain: cfg, NoAutoSetup: !flags.autoSetup()}}}
+	a := &app{gates: gates{base: bootstrap.Options{Toolchain: cfg, NoAutoSetup: !flags.autoSetup(), Follow: flags.serving}}}
 	a.Server = server.New(server.Config{
 		Version: version(), Above: above, Below: below, Problems: problems,
 		ClientDir: os.Getenv("CLAUDE_PROJECT_DIR"), Dir: dir, Logger: log,
