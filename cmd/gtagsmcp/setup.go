@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,6 +73,9 @@ is wrong.`,
 			}
 			cfg.Force, cfg.NoCtags, cfg.Rung = force, noCtags, rung
 			cfg.From, cfg.SHA256, cfg.Unverified = from, sum, unverified
+			if err := oneOf(cmd, "rollback", "follow", "uninstall", "dry-run", "from"); err != nil {
+				return err
+			}
 			show := func(s toolchain.Step) {
 				fmt.Fprintf(std.err, "%s %-8s %s\n", time.Now().Format(time.TimeOnly), s.Rung, s.Text)
 			}
@@ -111,9 +116,21 @@ is wrong.`,
 	f.BoolVar(&rollback, "rollback", false, "go back to the managed toolchain before the present one")
 	f.BoolVar(&follow, "follow", false, "bring a managed toolchain to the one that this version goes with")
 	f.BoolVar(&uninstall, "uninstall", false, "remove what setup installed")
-	cmd.MarkFlagsMutuallyExclusive("rollback", "follow", "uninstall", "from", "dry-run")
-	cmd.MarkFlagsMutuallyExclusive("rollback", "follow", "uninstall", "from", "rung")
 	return cmd
+}
+
+// oneOf refuses flags that each ask for something else.
+func oneOf(cmd *cobra.Command, names ...string) error {
+	var given []string
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	if len(given) < 2 || slices.Equal(given, []string{"--dry-run", "--from"}) {
+		return nil
+	}
+	return &exitError{exitUsage, fmt.Errorf("%s each ask for something else: give one of them", strings.Join(given, " and "))}
 }
 
 // settingExit turns a setting that cannot work into the exit code of a wrong

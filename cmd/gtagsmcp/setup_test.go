@@ -94,12 +94,17 @@ func TestSetupAndDoctorWithoutAToolchain(t *testing.T) {
 	if code != exitFailure || out != "" || !strings.Contains(errOut, "managed: nothing installed yet") || !strings.Contains(errOut, "Type: ") {
 		t.Errorf("setup --rung managed: exit code %d, %q, %q", code, out, errOut)
 	}
+	for flag, want := range map[string]string{"--rollback": "keeps no toolchain before", "--uninstall": "nothing to uninstall"} {
+		if out, errOut, code := command(t, "setup", flag); code != exitFailure || out != "" || !strings.Contains(errOut, want) {
+			t.Errorf("setup %s: exit code %d, %q, %q", flag, code, out, errOut)
+		}
+	}
 	out, errOut, code = command(t, "setup", "--from", filepath.Join(home, "no such archive"))
 	if code != exitFailure || out != "" || !strings.Contains(errOut, "archive: ") || !strings.Contains(errOut, "no such archive") {
 		t.Errorf("setup --from: exit code %d, %q, %q", code, out, errOut)
 	}
 	for _, args := range [][]string{{"setup", "--rung", "lift"}, {"setup", "--label", "pygments"}, {"setup", "--no-such-flag"}, {"setup", "--dry-run", "--rung", "lift"},
-		{"setup", "--unverified"}, {"setup", "--from", "x", "--rung", "distro"}} {
+		{"setup", "--unverified"}, {"setup", "--from", "x", "--rung", "distro"}, {"setup", "--rollback", "--uninstall"}, {"setup", "--dry-run", "--follow"}} {
 		if out, errOut, code := command(t, args...); code != exitUsage || out != "" || errOut == "" {
 			t.Errorf("%v: exit code %d, %q, %q; want %d and a message", args, code, out, errOut, exitUsage)
 		}
