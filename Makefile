@@ -12,7 +12,7 @@ BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build bundle test test-bundle check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain release release-key clean
+.PHONY: help build bundle test test-bundle check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain jdk release release-key clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,7 +24,10 @@ toolchain: build
 	@mkdir -p $(CACHE)
 	@GTAGS_MCP_HOME=$(CACHE)/home $(BIN) setup --json > $(TOOLS_JSON).new && mv $(TOOLS_JSON).new $(TOOLS_JSON)
 
-test: toolchain ## run all tests
+jdk: # a JDK for the tests, unless there is one
+	@.ci/jdk $(CACHE)/jdk > /dev/null
+
+test: toolchain jdk ## run all tests
 	$(TEST_ENV) go test -timeout 30m ./...
 
 check: lint test ## what CI runs: lint, then all tests with the race detector
@@ -35,7 +38,7 @@ lint: ## gofmt, vet, staticcheck
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
-fuzz: toolchain ## run every fuzz target for FUZZTIME (20s)
+fuzz: toolchain jdk ## run every fuzz target for FUZZTIME (20s)
 	@go list -f '{{.Dir}}' ./... | while read -r dir; do \
 	  for target in $$(grep -hos '^func Fuzz[A-Za-z0-9_]*' $$dir/*_test.go | cut -c6-); do \
 	    echo "== $${dir#$(CURDIR)/} $$target"; \

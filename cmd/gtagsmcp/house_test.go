@@ -43,6 +43,7 @@ var layers = map[string][]string{
 	"nav/ctags":          {},
 	"nav/callgraph":      {},
 	"nav/semantic":       {"nav/ctags"},
+	"nav/semantic/java":  {"nav/semantic"},
 	"nav/navtest":        {},
 
 	"toolchain/fetch/releasetest": {},
