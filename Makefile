@@ -12,7 +12,7 @@ BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build bundle test test-bundle check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain jdk release release-key clean
+.PHONY: help build bundle test test-bundle test-install check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain jdk release release-key clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
