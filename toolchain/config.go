@@ -70,6 +70,12 @@ type SettingError struct{ text string }
 
 func (e *SettingError) Error() string { return e.text }
 
+// ManagedHome is the managed folder, whether it exists or not.
+func (c Config) ManagedHome() (string, error) {
+	c, err := c.complete()
+	return c.Home, err
+}
+
 // complete fills in the defaults and refuses what cannot work.
 func (c Config) complete() (Config, error) {
 	if c.Environ == nil {

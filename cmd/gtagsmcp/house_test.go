@@ -19,7 +19,7 @@ const module = "github.com/gtagsmcp/gtagsmcp/"
 // package may import. A package that is not listed may not exist.
 var layers = map[string][]string{
 	"cmd/demo":           {},
-	"cmd/gtagsmcp":       {"bootstrap", "evals", "nav", "nav/ctags", "nav/index", "server", "toolchain", "toolchain/ctagscom"},
+	"cmd/gtagsmcp":       {"bootstrap", "bootstrap/release", "bootstrap/upgrade", "evals", "nav", "nav/ctags", "nav/index", "server", "toolchain", "toolchain/ctagscom", "toolchain/fetch"},
 	"bootstrap":          {"toolchain"},
 	"bootstrap/bundle":   {},
 	"cmd/bundle":         {"bootstrap/bundle", "server"},
@@ -31,6 +31,7 @@ var layers = map[string][]string{
 	"cmd/build-global":   {"build-global"},
 	"cmd/release":        {"bootstrap/release"},
 	"bootstrap/release":  {},
+	"bootstrap/upgrade":  {"bootstrap/release", "toolchain/fetch", "toolchain/unpack"},
 	"server":             {"nav"},
 	"evals":              {"server"},
 	"nav":                {"nav/callgraph", "nav/csource", "nav/ctags", "nav/gtagsdb", "nav/guard", "nav/index", "nav/macro", "nav/outline", "nav/semantic"},

@@ -7,7 +7,8 @@
 //	1  failed; the reason is on standard error
 //	2  the command line is wrong
 //	3  call: the tool answered with an error
-//	4  call: something is under way (installing, indexing); retry
+//	4  something is under way (installing, indexing, upgrading); retry
+//	5  upgrade --check: there is a newer release
 package main
 
 import (
@@ -26,6 +27,7 @@ const (
 	exitUsage     = 2
 	exitToolError = 3
 	exitRetry     = 4
+	exitNewer     = 5
 )
 
 // exitError is an error that decides the exit code itself.

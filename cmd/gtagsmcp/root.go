@@ -35,7 +35,11 @@ Started without a command by a client, it serves; on a terminal it prints this.`
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return flags.readLogLevel()
+			if err := flags.readLogLevel(); err != nil {
+				return err
+			}
+			tellOfNewer(cmd, std, flags)
+			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if term.IsTerminal(int(in.Fd())) {
@@ -54,6 +58,7 @@ Started without a command by a client, it serves; on a terminal it prints this.`
 	root.AddCommand(
 		newServeCommand(std, flags),
 		newSetupCommand(std, flags),
+		newUpgradeCommand(std, flags),
 		newDoctorCommand(std, flags),
 		newCallCommand(std, flags),
 		newIndexCommand(std, indexOpener(std, flags)),
