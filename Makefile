@@ -12,7 +12,7 @@ BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build bundle test test-bundle check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain jdk release release-key clean
+.PHONY: help build bundle test test-bundle test-install check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain jdk release release-key clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +95,18 @@ demo: build ## install a toolchain into an empty home, serve, ask, print the ans
 
 conformance: build ## a stock MCP client lists the tools and calls them
 	.ci/conformance
+
+INSTALL_ROOTS := $(CACHE)/install-roots
+INSTALL_DIST  := $(CACHE)/install-dist
+INSTALL_KEY   := $(CACHE)/install-key
+
+test-install: ## the installer's matrix, in roots made of Debian's packages (minutes)
+	.ci/install-roots $(INSTALL_ROOTS)
+	[ -e $(INSTALL_KEY) ] || go run ./cmd/release key -key $(INSTALL_KEY) -public $(INSTALL_KEY).pub
+	go run ./cmd/release build -version v0.0.1 -dist $(INSTALL_DIST) -partial -public $(INSTALL_KEY).pub
+	go run ./cmd/release sign -version v0.0.1 -dist $(INSTALL_DIST) -partial -public $(INSTALL_KEY).pub -key $(INSTALL_KEY)
+	GTAGS_MCP_INSTALL_ROOTS=$(INSTALL_ROOTS) GTAGS_MCP_INSTALL_DIST=$(INSTALL_DIST) \
+	  go test -tags install -run Install -count 1 -timeout 60m -v ./bootstrap
 
 clean: ## remove what the targets made
 	rm -rf bin dist $(CACHE)

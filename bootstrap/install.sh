@@ -230,20 +230,20 @@ attempt() {
 }
 
 # fetch URL FILE BLOCKS downloads at most BLOCKS times 512 bytes (1024 in some
-# shells). Only attempts that bring less than 16 KiB count as failures.
+# shells). An attempt that got 16 KiB further than all before is no failure.
 fetch() {
-  failed=0
+  failed=0 furthest=0
   : >"$2" || return 1
   while :; do
-    before=$(size "$2")
     why=$( (ulimit -f "$3" && attempt "$1" "$2") 2>&1 ) && return 0
-    if [ $(($(size "$2") - before)) -ge 16384 ]; then
-      failed=0
+    got=$(size "$2")
+    if [ "$got" -ge $((furthest + 16384)) ]; then
+      failed=0 furthest=$got
     else
       failed=$((failed + 1))
       : >"$2" # what is there may be why it fails
     fi
-    case $why in *404* | *'to http'*) return 1 ;; esac
+    case $why in *' 404'* | *'to http'*) return 1 ;; esac
     has_room || return 1
     [ $failed -lt 3 ] || return 1
     sleep $failed

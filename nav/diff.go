@@ -32,6 +32,9 @@ func (v *View) changes(ctx context.Context, ref string) (diffs []fileDiff, commi
 	if ref == "" || strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, "\x00\n ") {
 		return nil, "", fmt.Errorf("git_ref %q is not the name of a commit; give a branch, a tag or a hash", ref)
 	}
+	if err := v.w.fencedGit(ctx); err != nil {
+		return nil, "", err
+	}
 	out, err := index.Git(ctx, v.w.root, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if errors.Is(err, index.ErrNoGit) {
 		return nil, "", fmt.Errorf("%s is not in a git repository: a blast radius needs one", v.w.root)
@@ -44,7 +47,7 @@ func (v *View) changes(ctx context.Context, ref string) (diffs []fileDiff, commi
 	var tracked, untracked []byte
 	git, gctx := errgroup.WithContext(ctx)
 	git.Go(func() (err error) {
-		tracked, err = index.Git(gctx, v.w.root, "-c", "core.quotePath=false", "diff", "--no-ext-diff", "--no-textconv", "--no-color",
+		tracked, err = index.GitDiff(gctx, v.w.root, "--no-ext-diff", "--no-textconv", "--no-color",
 			"--unified=0", "--find-renames", "--relative", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", commit, "--")
 		return err
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -33,6 +32,8 @@ type Options struct {
 	// described. Its error reaches the caller of a question only when the index
 	// itself is missing; it is the place for "installing, retry".
 	Toolchain func(context.Context) (Toolchain, error)
+	// Fence holds all that may be read; the root must be inside. Nil: everything.
+	Fence *Fence
 	// Index holds the settings of the index; its Tools field is filled in.
 	Index index.Options
 	// NoEnrich leaves kind, typeref, scope and signature out of the answers.
@@ -89,7 +90,7 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.OpenRoot(root)
+	real, dir, err := opts.Fence.Folder(root)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,10 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 			return mint(macros, path, call)
 		}
 	}
-	x, err := index.Open(root, opts.Index)
+	x, err := index.Open(real, opts.Index)
+	if err == nil {
+		err = SameFolder(dir, x.Root())
+	}
 	if err != nil {
 		dir.Close()
 		return nil, err

@@ -3,7 +3,6 @@ package nav
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -130,13 +129,17 @@ func (v *View) filter(q Filter) (*filter, error) {
 	return &f, nil
 }
 
+// maxConfig is the size of the largest configuration file that is read, in
+// bytes. A kernel's has 300 kB.
+const maxConfig = 8 << 20
+
 // readConfig reads a configuration file, which may be outside the tree, in a
 // build folder for instance.
 func (v *View) readConfig(path string) ([]byte, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(v.w.root, path)
 	}
-	return os.ReadFile(path)
+	return v.w.opts.Fence.ReadFile(path, maxConfig)
 }
 
 // selector splits name@path and name@path:line into the name and a test for

@@ -41,6 +41,8 @@ type HTTPOptions struct {
 	// Hosts are names by which clients may address the server, beside localhost
 	// and plain IP addresses.
 	Hosts []string
+	// Token is what clients must know. "": nothing.
+	Token string
 }
 
 // ServeHTTP serves any number of clients that connect to l until ctx is done.
@@ -87,7 +89,7 @@ func ignoreDone(err error) error {
 // httpHandler is everything that is served over HTTP.
 func (s *Server) httpHandler(stop context.Context, opts HTTPOptions) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(Endpoint, wholeBody(s.protocol(stop, opts)))
+	mux.Handle(Endpoint, bearer(opts.Token, wholeBody(s.protocol(stop, opts))))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeText(w, http.StatusOK, "alive")
 	})

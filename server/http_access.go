@@ -1,6 +1,9 @@
 package server
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
 	"fmt"
 	"net"
 	"net/http"
@@ -66,4 +69,40 @@ func IsLoopback(host string) bool {
 	}
 	addr, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
 	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// minToken is the length of the shortest token that is no joke, in bytes.
+const minToken = 16
+
+// NewToken makes a bearer token that nobody guesses.
+func NewToken() string { return rand.Text() }
+
+// CheckToken says what is wrong with a token that somebody chose.
+func CheckToken(token string) error {
+	if len(token) < minToken {
+		return fmt.Errorf("the token has %d characters; give at least %d", len(token), minToken)
+	}
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("the token holds a blank, or a character that a header cannot carry")
+	}
+	return nil
+}
+
+// bearer lets only those pass who know the token. The comparison takes the same
+// time for every wrong one.
+func bearer(token string, next http.Handler) http.Handler {
+	if token == "" {
+		return next
+	}
+	want := sha256.Sum256([]byte(token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		got := sha256.Sum256([]byte(strings.TrimSpace(given)))
+		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="gtagsmcp"`)
+			writeText(w, http.StatusUnauthorized, "this server wants the header Authorization: Bearer <token>")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

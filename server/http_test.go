@@ -148,3 +148,27 @@ func TestOtherNamesAndOriginsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestBearer(t *testing.T) {
+	const token = "a-token-of-our-own"
+	url := startHTTP(t, newTestServer(t, nil), HTTPOptions{Token: token})
+	for _, test := range []struct {
+		header string
+		want   int
+	}{
+		{"", 401}, {"Bearer", 401}, {"Bearer ", 401}, {token, 401}, {"Basic " + token, 401}, {"Bearer x" + token, 401},
+		{"Bearer " + token[:5], 401}, {"Bearer " + token + "\tx", 401}, {"Bearer " + token, 200}, {"bearer " + token, 200},
+	} {
+		if code, text := post(t, url, initializeMessage, "Authorization", test.header); code != test.want {
+			t.Errorf("%q: got %d %s, want %d", test.header, code, text, test.want)
+		}
+	}
+	for bad, want := range map[string]string{"": "0 characters", "short": "5 characters", "with a blank in it": "blank", "ünïcödé-everywhere": "header"} {
+		if err := CheckToken(bad); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("token %q: got %v, want an error with %q", bad, err, want)
+		}
+	}
+	if a, b := NewToken(), NewToken(); a == b || CheckToken(a) != nil {
+		t.Errorf("made the tokens %q and %q", a, b)
+	}
+}

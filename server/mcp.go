@@ -85,6 +85,7 @@ func (s *Server) handle(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 	e := s.answer(ctx, request{
 		tool: req.Params.Name, arguments: req.Params.Arguments,
 		roots:    func() []string { return roots },
+		remote:   remote(req),
 		progress: notifier(ctx, req),
 	})
 	return &mcp.CallToolResult{
@@ -92,6 +93,10 @@ func (s *Server) handle(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 		IsError: e.Error != "",
 	}, nil
 }
+
+// remote reports whether a call came over HTTP, from a client that did not start
+// this process: what it was started with says nothing about that client.
+func remote(req *mcp.CallToolRequest) bool { return req.Extra != nil && req.Extra.Header != nil }
 
 // notifier sends progress to a client that asked for it. It says nothing that
 // the answer does not say too: clients may lose the last notification.
@@ -120,23 +125,30 @@ func (s *Server) clientRoots(req *mcp.CallToolRequest) (roots []string, known bo
 		for _, root := range answer.Roots {
 			roots = append(roots, root.URI)
 		}
-		s.roots.remember(req.Session, roots)
+		if !alone(req) {
+			s.roots.remember(req.Session, roots)
+		}
 		return roots, true
 	}
 	if roots, ok := s.roots.recall(req.Session); ok {
 		return roots, true
 	}
 	caps := req.ClientCapabilities()
-	if caps == nil || caps.RootsV2 == nil || s.rootIsSettled(req.Params.Arguments) {
+	if caps == nil || caps.RootsV2 == nil || s.rootIsSettled(req) {
 		return nil, true
 	}
 	return nil, false
 }
 
 // rootIsSettled reports whether a rung above the client's roots applies.
-func (s *Server) rootIsSettled(arguments []byte) bool {
-	return common(arguments).ProjectRoot != "" || s.cfg.ClientDir != "" || s.cfg.Above.Over(s.cfg.Below).Root != nil
+func (s *Server) rootIsSettled(req *mcp.CallToolRequest) bool {
+	return common(req.Params.Arguments).ProjectRoot != "" || s.cfg.Above.Over(s.cfg.Below).Root != nil ||
+		s.cfg.ClientDir != "" && !remote(req)
 }
+
+// alone reports whether a call has no session: over HTTP, the newest revision of
+// the protocol makes a new one for every request.
+func alone(req *mcp.CallToolRequest) bool { return remote(req) && req.Session.ID() == "" }
 
 // rootCache keeps the roots of each session for a while. Newer revisions of
 // the protocol do not announce changes, so nothing is kept for long.
@@ -158,13 +170,17 @@ func (c *rootCache) remember(session *mcp.ServerSession, roots []string) {
 	if c.sessions == nil {
 		c.sessions = map[*mcp.ServerSession]cachedRoots{}
 	}
-	now := time.Now()
-	for other, cached := range c.sessions {
-		if now.After(cached.until) {
-			delete(c.sessions, other) // sessions end without telling us
-		}
+	c.sessions[session] = cachedRoots{roots, time.Now().Add(rootsKept)}
+	// Sessions end without telling us.
+	time.AfterFunc(rootsKept, func() { c.expire(session) })
+}
+
+func (c *rootCache) expire(session *mcp.ServerSession) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !time.Now().Before(c.sessions[session].until) {
+		delete(c.sessions, session)
 	}
-	c.sessions[session] = cachedRoots{roots, now.Add(rootsKept)}
 }
 
 func (c *rootCache) recall(session *mcp.ServerSession) ([]string, bool) {

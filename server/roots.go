@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gtagsmcp/gtagsmcp/nav"
 )
 
 // rootLadder finds the tree that a call is about. The first rung that applies
@@ -17,7 +19,9 @@ type rootLadder struct {
 	configured string          // flag, environment or config file, in this order
 	clientDir  string          // the folder the client says it works in
 	roots      func() []string // URIs of the client's workspace roots, nil when it has none
-	cwd        string
+	cwd        string          // the client's working directory; "" over HTTP, where nobody knows it
+	around     string          // the server's working directory
+	fence      *nav.Fence      // holds every tree that may be chosen
 }
 
 // RootError says why no tree can be chosen.
@@ -28,20 +32,27 @@ func (e *RootError) Error() string { return e.Reason }
 func (l rootLadder) resolve() (string, error) {
 	switch {
 	case l.argument != "":
-		return usableFolder("project_root", l.argument, l.cwd)
+		return l.usable("project_root", l.argument)
 	case l.configured != "":
-		return usableFolder("the configured root", l.configured, l.cwd)
+		return l.usable("the configured root", l.configured)
 	case l.clientDir != "":
-		return usableFolder("the client's project folder", l.clientDir, l.cwd)
+		return l.usable("the client's project folder", l.clientDir)
 	}
 	if roots := l.roots(); len(roots) > 0 {
 		return l.fromClient(roots)
 	}
-	if found := enclosingProject(l.cwd); found != "" {
-		return found, nil
+	folders := l.fence.Folders()
+	if len(folders) == 1 {
+		return l.usable("the one folder that is served", folders[0])
+	}
+	if found := enclosingProject(l.around); found != "" && l.fence.Holds(found) {
+		return l.usable("the project around the working directory", found)
+	}
+	if len(folders) > 0 {
+		return "", &RootError{"no project: the client named no workspace; pass project_root, below " + strings.Join(folders, " or ")}
 	}
 	return "", &RootError{fmt.Sprintf("no project: %s is not inside a git repository and the client named no workspace; "+
-		"pass project_root, or start the server with --root or GTAGS_MCP_ROOT", l.cwd)}
+		"pass project_root, or start the server with --root or GTAGS_MCP_ROOT", l.around)}
 }
 
 // fromClient picks among several open workspaces the one that holds the
@@ -59,7 +70,7 @@ func (l rootLadder) fromClient(roots []string) (string, error) {
 	case 0:
 		return "", &RootError{"none of the client's workspace roots is a local folder; pass project_root"}
 	case 1:
-		return usableFolder("the client's workspace root", folders[0], l.cwd)
+		return l.usable("the client's workspace root", folders[0])
 	}
 	best := ""
 	for _, folder := range folders {
@@ -70,7 +81,7 @@ func (l rootLadder) fromClient(roots []string) (string, error) {
 	if best == "" {
 		return "", &RootError{"several workspaces are open: " + strings.Join(folders, ", ") + "; pass project_root to choose one"}
 	}
-	return usableFolder("the client's workspace root", best, l.cwd)
+	return l.usable("the client's workspace root", best)
 }
 
 func within(path, folder string) bool {
@@ -78,9 +89,9 @@ func within(path, folder string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// usableFolder resolves a folder that somebody named and says in their terms
-// what is wrong with it.
-func usableFolder(origin, path, cwd string) (string, error) {
+// usable resolves a folder that somebody named and says in their terms what is
+// wrong with it.
+func (l rootLadder) usable(origin, path string) (string, error) {
 	fail := func(reason string) (string, error) {
 		return "", &RootError{fmt.Sprintf("%s %s: %s", origin, clip(path, 300), reason)}
 	}
@@ -95,21 +106,17 @@ func usableFolder(origin, path, cwd string) (string, error) {
 		path = filepath.Join(home, rest)
 	}
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(cwd, path)
+		if l.cwd == "" {
+			return fail("give an absolute path")
+		}
+		path = filepath.Join(l.cwd, path)
 	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return fail(folderProblem(err))
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return fail(folderProblem(err))
-	}
-	if !info.IsDir() {
-		return fail("is a file; give the folder that holds the source tree")
-	}
-	dir, err := os.Open(real)
-	if err != nil {
+	real, dir, err := l.fence.Folder(path)
+	var outside *nav.OutsideError
+	switch {
+	case errors.As(err, &outside):
+		return "", &RootError{origin + " " + err.Error()}
+	case err != nil:
 		return fail(folderProblem(err))
 	}
 	dir.Close()

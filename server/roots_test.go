@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gtagsmcp/gtagsmcp/nav"
 )
 
 func TestRootLadder(t *testing.T) {
@@ -51,6 +53,49 @@ func TestRootLadder(t *testing.T) {
 		{"below a file", rootLadder{argument: file + "/x", roots: roots(), cwd: a}, "", "not a directory"},
 		{"NUL", rootLadder{argument: "a\x00b", roots: roots(), cwd: a}, "", "is not a path"},
 		{"too long", rootLadder{argument: strings.Repeat("x", 10000), roots: roots(), cwd: a}, "", "file name too long"},
+	} {
+		test.ladder.around = test.ladder.cwd
+		got, err := test.ladder.resolve()
+		if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: got %q, error %v; want %q, error with %q", test.name, got, err, test.want, test.err)
+		}
+	}
+}
+
+// TestRootLadderInAFence goes down the ladder of a server that serves some folders only.
+func TestRootLadderInAFence(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b, c := filepath.Join(top, "a"), filepath.Join(top, "b"), filepath.Join(top, "c")
+	for _, dir := range []string{a, b, c} {
+		if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one, err := nav.NewFence(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := nav.NewFence(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := func(uris ...string) func() []string { return func() []string { return uris } }
+	for _, test := range []struct {
+		name      string
+		ladder    rootLadder
+		want, err string
+	}{
+		{"the only folder", rootLadder{fence: one, roots: roots(), around: c}, a, ""},
+		{"the working directory", rootLadder{fence: two, roots: roots(), around: b}, b, ""},
+		{"a working directory outside", rootLadder{fence: two, roots: roots(), around: c}, "", "pass project_root, below " + a + " or " + b},
+		{"configured outside", rootLadder{fence: two, configured: c, roots: roots(), around: b}, "", "outside the folders"},
+		{"the client's folder outside", rootLadder{fence: two, clientDir: c, roots: roots(), around: b}, "", "outside the folders"},
+		{"a client's root", rootLadder{fence: two, roots: roots("file://" + b), around: a}, b, ""},
+		{"a client's root outside", rootLadder{fence: two, roots: roots("file://" + c), around: a}, "", "outside the folders"},
+		{"several of a client's roots", rootLadder{fence: two, roots: roots("file://"+a, "file://"+b), around: a}, "", "several workspaces are open"},
 	} {
 		got, err := test.ladder.resolve()
 		if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {

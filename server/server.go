@@ -3,15 +3,12 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/gtagsmcp/gtagsmcp/nav"
@@ -26,6 +23,9 @@ type Config struct {
 	// Problems are mistakes in the settings above. They never stop the server;
 	// every answer carries them as a warning until they are mended.
 	Problems []string
+	// Fence holds all that clients may read. Nil: whatever this process can read.
+	// Open must open workspaces within the same fence.
+	Fence *nav.Fence
 	// Open opens the workspace at a root with the settings that hold there.
 	Open func(root string, s Settings) (*nav.Workspace, error)
 	// ClientDir is the folder the client said it works in when it started the
@@ -46,8 +46,7 @@ type Server struct {
 	tools map[string]*tool
 	roots rootCache
 
-	mu         sync.Mutex
-	workspaces map[string]*openWorkspace
+	workspaces workspaces
 }
 
 // New makes a server. It touches neither the disk nor the network: that waits
@@ -56,7 +55,8 @@ func New(cfg Config) *Server {
 	if cfg.Patience == 0 {
 		cfg.Patience = 5 * time.Second
 	}
-	s := &Server{cfg: cfg, tools: map[string]*tool{}, workspaces: map[string]*openWorkspace{}}
+	s := &Server{cfg: cfg, tools: map[string]*tool{}}
+	s.workspaces = workspaces{fence: cfg.Fence, open: map[string]*openWorkspace{}, make: s.openWorkspace}
 	for _, t := range tools() {
 		s.tools[t.name] = &t
 	}
@@ -73,63 +73,6 @@ func (s *Server) Tools() []string {
 	return names
 }
 
-// openWorkspace is a workspace and the state of the config file it was opened
-// with, so that an edit of the file takes effect at the next call.
-type openWorkspace struct {
-	*nav.Workspace
-	config  fileMark
-	problem string
-}
-
-// fileMark tells one state of a file from the next.
-type fileMark struct {
-	size  int64
-	mtime time.Time
-}
-
-func markOf(path string) fileMark {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fileMark{size: -1}
-	}
-	return fileMark{info.Size(), info.ModTime()}
-}
-
-// open returns the workspace at root, opening it with the project's own
-// settings when this is the first call or they have changed.
-func (s *Server) open(root string) (*openWorkspace, error) {
-	file := filepath.Join(root, projectConfig)
-	mark := markOf(file)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ws, ok := s.workspaces[root]; ok {
-		if ws.config == mark {
-			return ws, nil
-		}
-		delete(s.workspaces, root)
-		// Calls that still use the old workspace finish with it first.
-		time.AfterFunc(time.Minute, func() { ws.Close() })
-	}
-	settings, err := s.settings(root)
-	opened := &openWorkspace{config: mark}
-	if err != nil {
-		opened.problem = err.Error()
-	}
-	opened.Workspace, err = s.cfg.Open(root, settings)
-	if err != nil {
-		return nil, err
-	}
-	s.workspaces[root] = opened
-	return opened, nil
-}
-
-// settings are those that hold at a root. The error is a mistake in the
-// project's config file; what could be read counts all the same.
-func (s *Server) settings(root string) (Settings, error) {
-	project, err := ReadSettingsFile(filepath.Join(root, projectConfig))
-	return s.cfg.Above.Over(project).Over(s.cfg.Below), err
-}
-
 // Project returns the tree that a call without project_root is about when
 // there is no client, and the settings that hold there.
 func (s *Server) Project() (root string, settings Settings, err error) {
@@ -137,27 +80,41 @@ func (s *Server) Project() (root string, settings Settings, err error) {
 	if err != nil {
 		return "", settings, err
 	}
-	settings, err = s.settings(root)
+	real, dir, err := s.cfg.Fence.Folder(root)
+	if err != nil {
+		return "", settings, err
+	}
+	defer dir.Close()
+	settings, err = s.settings(real, dir)
 	return root, settings, err
 }
 
-// Close closes all workspaces.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var errs []error
-	for root, ws := range s.workspaces {
-		errs = append(errs, ws.Close())
-		delete(s.workspaces, root)
-	}
-	return errors.Join(errs...)
+// settings are those that hold at a root. The error is a mistake in the
+// project's config file; what could be read counts all the same.
+func (s *Server) settings(root string, dir *os.Root) (Settings, error) {
+	project, err := readProjectSettings(root, dir)
+	return s.cfg.Above.Over(project).Over(s.cfg.Below), err
 }
+
+// openWorkspace opens the workspace at root with the settings that hold there.
+func (s *Server) openWorkspace(root string, dir *os.Root) (ws *nav.Workspace, problem string, err error) {
+	settings, err := s.settings(root, dir)
+	if err != nil {
+		problem = err.Error()
+	}
+	ws, err = s.cfg.Open(root, settings)
+	return ws, problem, err
+}
+
+// Close closes all workspaces. Calls that still run lose them.
+func (s *Server) Close() error { return s.workspaces.close() }
 
 // request is one tool call, whoever made it: a client or the command line.
 type request struct {
 	tool      string
 	arguments json.RawMessage
 	roots     func() []string
+	remote    bool // by a client that did not start this process
 	progress  func(message string, done, total float64)
 }
 
@@ -179,10 +136,11 @@ func (s *Server) answer(ctx context.Context, req request) (e *envelope) {
 	if err != nil {
 		return failure("", err)
 	}
-	ws, err := s.open(root)
+	ws, err := s.workspaces.acquire(root)
 	if err != nil {
 		return failure(root, err)
 	}
+	defer s.workspaces.release(ws)
 	c := &call{workspace: ws.Workspace, progress: req.progress, patience: s.cfg.Patience}
 	e, err = t.run(ctx, c, req.arguments)
 	if err != nil {
@@ -211,10 +169,13 @@ func common(raw json.RawMessage) shared {
 
 func (s *Server) root(req request) (string, error) {
 	ladder := rootLadder{
-		argument:  common(req.arguments).ProjectRoot,
-		clientDir: s.cfg.ClientDir,
-		roots:     req.roots,
-		cwd:       s.cfg.Dir,
+		argument: common(req.arguments).ProjectRoot,
+		roots:    req.roots,
+		around:   s.cfg.Dir,
+		fence:    s.cfg.Fence,
+	}
+	if !req.remote {
+		ladder.clientDir, ladder.cwd = s.cfg.ClientDir, s.cfg.Dir
 	}
 	if configured := s.cfg.Above.Over(s.cfg.Below).Root; configured != nil {
 		ladder.configured = *configured

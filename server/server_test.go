@@ -67,16 +67,21 @@ func toolchain(t testing.TB) nav.Toolchain {
 	}
 }
 
+// testOptions are the options of a workspace in a test: no answer depends on how
+// busy the machine is.
+func testOptions(tc nav.Toolchain) nav.Options {
+	return nav.Options{
+		Toolchain: func(context.Context) (nav.Toolchain, error) { return tc, nil },
+		FirstWait: time.Minute, AwaitOutline: true, Index: index.Options{CheckTimeout: time.Minute},
+	}
+}
+
 func newTestServer(t testing.TB, change func(*Config)) *Server {
 	tc := toolchain(t)
 	cfg := Config{
 		Version: "test", Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler),
 		Open: func(root string, s Settings) (*nav.Workspace, error) {
-			return nav.OpenWorkspace(root, nav.Options{
-				Toolchain: func(context.Context) (nav.Toolchain, error) { return tc, nil },
-				// No answer of a test depends on how busy the machine is.
-				FirstWait: time.Minute, AwaitOutline: true, Index: index.Options{CheckTimeout: time.Minute},
-			})
+			return nav.OpenWorkspace(root, testOptions(tc))
 		},
 	}
 	if change != nil {

@@ -116,6 +116,37 @@ func ReadSettingsFile(path string) (Settings, error) {
 	if err != nil {
 		return s, fmt.Errorf("config file: %w", err)
 	}
+	return parseSettings(path, text)
+}
+
+// maxProjectConfig is the size of the largest config file of a project, in bytes.
+const maxProjectConfig = 1 << 20
+
+// readProjectSettings reads the config file of a project. It may be a
+// stranger's: what is read is a file in the project's own folder, and no word
+// of it decides which programs are run or which trees are read.
+func readProjectSettings(root string, dir *os.Root) (Settings, error) {
+	path := filepath.Join(root, projectConfig)
+	text, err := nav.ReadIn(dir, projectConfig, maxProjectConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Settings{}, nil
+	}
+	if err != nil {
+		return Settings{}, fmt.Errorf("config file %s: %w", path, err)
+	}
+	s, err := parseSettings(path, text)
+	for key, set := range map[string]bool{"root": s.Root != nil, "bin_dir": s.BinDir != nil, "allow_any_root": s.AllowAnyRoot != nil} {
+		if set {
+			err = errors.Join(err, fmt.Errorf("config file %s:%d: %s counts only in your own config file, in the environment or as a flag, not in a project's",
+				path, lineOf(string(text), key), key))
+		}
+	}
+	s.Root, s.BinDir, s.AllowAnyRoot = nil, nil, nil
+	return s, err
+}
+
+func parseSettings(path string, text []byte) (Settings, error) {
+	var s Settings
 	meta, err := toml.Decode(string(text), &s)
 	var syntax toml.ParseError
 	if errors.As(err, &syntax) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gtagsmcp/gtagsmcp/toolchain/fetch"
 	"github.com/gtagsmcp/gtagsmcp/toolchain/fetch/releasetest"
 )
 
@@ -53,7 +54,7 @@ func TestFollowAndRollback(t *testing.T) {
 
 	two := withVersion(server, one, good, "6.6.15-1")
 	broken, fine := two, two
-	broken.Environ = append(slices.Clone(two.Environ), EnvMirror+"=http://127.0.0.1:9")
+	broken.Environ = append(slices.Clone(two.Environ), fetch.EnvMirror+"=http://127.0.0.1:9")
 	set, report, err := Follow(t.Context(), broken, nil)
 	var failed *InstallError
 	if set != nil || !errors.As(err, &failed) || len(report.Rungs) != 2 || presentGeneration(t, one) != old {
@@ -96,7 +97,7 @@ func TestFollowFromOtherRungs(t *testing.T) {
 	good := packed(t, nil)
 	_, cfg := released(t, good, good)
 	away := cfg
-	away.Environ = append(slices.Clone(cfg.Environ), EnvMirror+"=http://127.0.0.1:9")
+	away.Environ = append(slices.Clone(cfg.Environ), fetch.EnvMirror+"=http://127.0.0.1:9")
 	if set, report, err := Install(t.Context(), away, nil); err != nil || set.Rung != RungDistro {
 		t.Fatalf("got %+v, %v, want the distribution's; report:\n%s", set, err, report)
 	}

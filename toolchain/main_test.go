@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gtagsmcp/gtagsmcp/toolchain/ctagscom"
+	"github.com/gtagsmcp/gtagsmcp/toolchain/fetch"
 )
 
 // The test binary plays every program of the tests: the parser helper by its
@@ -149,7 +150,7 @@ func bareEnviron(t testing.TB, home string) []string {
 			t.Fatal(err)
 		}
 	}
-	return []string{"HOME=" + home, "PATH=" + bin, EnvMirror + "=http://127.0.0.1:9"}
+	return []string{"HOME=" + home, "PATH=" + bin, fetch.EnvMirror + "=http://127.0.0.1:9"}
 }
 
 func helper(t testing.TB) string {

@@ -51,13 +51,10 @@ func (n *network) fetch(ctx context.Context, c Config, asset fetch.Asset, urls f
 	var failures []error
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancelCause(ctx)
-		client, err := fetch.New(fetch.Options{
-			Mirror: c.getenv(EnvMirror), Stall: stallLimit, Attempts: fetchTrials, MaxWait: maxPause, Log: c.Log,
-			Progress: secondly(asset.Name, step), Transport: n.transport(cancel),
-		})
+		client, err := fetch.New(n.options(c, asset.Name, step, cancel))
 		if err != nil {
 			cancel(nil)
-			return "", fmt.Errorf("%s: %w", EnvMirror, err)
+			return "", fmt.Errorf("%s: %w", fetch.EnvMirror, err)
 		}
 		all := urls(client)
 		if i == 0 {
@@ -73,6 +70,13 @@ func (n *network) fetch(ctx context.Context, c Config, asset fetch.Asset, urls f
 			return "", errors.Join(failures...)
 		}
 	}
+}
+
+func (n *network) options(c Config, name string, step func(string), unreachable func(error)) fetch.Options {
+	o := fetch.FromEnvironment(c.getenv)
+	o.Stall, o.Attempts, o.MaxWait, o.Log = stallLimit, fetchTrials, maxPause, c.Log
+	o.Progress, o.Transport = secondly(name, step), n.transport(unreachable)
+	return o
 }
 
 // secondly makes at most one step a second of a download's progress.

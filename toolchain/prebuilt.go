@@ -10,12 +10,6 @@ import (
 	"github.com/gtagsmcp/gtagsmcp/toolchain/fetch"
 )
 
-// EnvMirror is the variable with the address of a server that stands for
-// https://github.com/: the archives are fetched from
-// MIRROR/OWNER/NAME/releases/download/TAG/FILE. The lock file decides what is
-// used, so a mirror need not be trusted.
-const EnvMirror = "GTAGS_MCP_MIRROR"
-
 const minGlibc = "2.28" // what the set with glibc is built for
 
 // prebuilt is the rung of the released archives: the set that uses the system's

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gtagsmcp/gtagsmcp/toolchain/fetch"
 	"github.com/gtagsmcp/gtagsmcp/toolchain/fetch/releasetest"
 )
 
@@ -24,7 +25,7 @@ func released(t *testing.T, gnu, musl []byte) (*releasetest.Server, Config) {
 		locked.Assets = append(locked.Assets, a)
 	}
 	server.Add(releasetest.Release{Repo: locked.Repository, Tag: locked.Tag, Assets: assets})
-	environ := append(fromRepository(t, t.TempDir()), EnvMirror+"="+server.URL)
+	environ := append(fromRepository(t, t.TempDir()), fetch.EnvMirror+"="+server.URL)
 	return server, Config{Helper: helper(t), Environ: environ, pins: &locked}
 }
 

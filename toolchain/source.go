@@ -147,7 +147,7 @@ func (b sourceBuild) fetch(ctx context.Context, c Config, step func(string)) (di
 		asset := fetch.Asset{Name: a.File, Size: a.Size, SHA256: a.SHA256}
 		if _, err := b.net.fetch(ctx, c, asset, func(client *fetch.Client) []string {
 			urls := []string{locked.url(client, a.File), a.URL}
-			if c.getenv(EnvMirror) != "" {
+			if c.getenv(fetch.EnvMirror) != "" {
 				urls = urls[:1]
 			}
 			return urls

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gtagsmcp/gtagsmcp/nav"
 	"github.com/gtagsmcp/gtagsmcp/server"
 )
 
@@ -24,6 +25,7 @@ type globalFlags struct {
 	level slog.Level
 	// serving is set when the program answers more than one question.
 	serving bool
+	fence   *nav.Fence // holds all that may be read; nil: everything
 }
 
 func (f *globalFlags) register(set *pflag.FlagSet) {

@@ -7,10 +7,12 @@ import (
 	"os"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gtagsmcp/gtagsmcp/nav"
 	"github.com/gtagsmcp/gtagsmcp/server"
 )
 
@@ -30,8 +32,14 @@ func newServeCommand(std streams, flags *globalFlags) *cobra.Command {
 number of them at http://127.0.0.1:8383/mcp. Each client is answered about its own
 workspace. All revisions of the protocol are served from the one URL.
 
-/healthz says that the server lives. Ends with SIGTERM, within two seconds.`,
+/healthz says that the server lives. Ends with SIGTERM, within two seconds.
+
+On an address that other machines can reach, the server wants a bearer token of its
+clients, the one in --token-file or else one that it makes and prints once, and it
+serves only the folders that --allow-root names: no argument, link or git repository
+leads outside of them. The protocol is not encrypted: put a TLS proxy in front.`,
 		Example: `  gtagsmcp serve --transport http
+  gtagsmcp serve --transport http --host 0.0.0.0 --allow-root /srv/src --token-file /etc/gtagsmcp.token
   claude mcp add --transport http gtagsmcp http://127.0.0.1:8383/mcp`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -42,6 +50,9 @@ workspace. All revisions of the protocol are served from the one URL.
 	set.StringVar(&t.name, "transport", "", "stdio or http (GTAGS_MCP_TRANSPORT); default stdio")
 	set.StringVar(&t.host, "host", "", "address to listen on (GTAGS_MCP_HOST); default 127.0.0.1")
 	set.StringVar(&t.port, "port", "", "port to listen on, 0 for any that is free (GTAGS_MCP_PORT); default "+defaultPort)
+	set.StringVar(&t.tokenFile, "token-file", "", "file with the bearer token that clients must send")
+	set.StringArrayVar(&t.allowRoots, "allow-root", nil, "serve only trees in this folder; may be repeated")
+	set.StringArrayVar(&t.http.Hosts, "allow-host", nil, "host name by which clients may address the server; may be repeated")
 	set.DurationVar(&t.http.SessionTimeout, "session-timeout", server.DefaultSessionTimeout, "end a session that sent no request for so long")
 	return cmd
 }
@@ -49,6 +60,8 @@ workspace. All revisions of the protocol are served from the one URL.
 // transport is how clients reach the server.
 type transport struct {
 	name, host, port string
+	tokenFile        string
+	allowRoots       []string
 	http             server.HTTPOptions
 }
 
@@ -83,10 +96,42 @@ func (t *transport) check() error {
 	if port, err := strconv.ParseUint(t.port, 10, 16); err != nil || port > 65535 {
 		return &exitError{exitUsage, fmt.Errorf("--port takes a number from 0 to 65535, got %q", t.port)}
 	}
-	if !server.IsLoopback(t.host) {
-		return &exitError{exitUsage, fmt.Errorf("--host %s: only loopback addresses are served", t.host)}
+	if !server.IsLoopback(t.host) && len(t.allowRoots) == 0 {
+		return &exitError{exitUsage, fmt.Errorf("--host %s lets other machines connect: name the folders that they may read with --allow-root", t.host)}
 	}
 	return nil
+}
+
+// token returns the token that clients must send, "" for none. It makes one when
+// other machines can connect and nobody chose one.
+func (t *transport) token() (token string, made bool, err error) {
+	if t.tokenFile == "" {
+		if server.IsLoopback(t.host) {
+			return "", false, nil
+		}
+		return server.NewToken(), true, nil
+	}
+	content, err := os.ReadFile(t.tokenFile)
+	if err != nil {
+		return "", false, fmt.Errorf("--token-file: %w", err)
+	}
+	token = strings.TrimSpace(string(content))
+	if err := server.CheckToken(token); err != nil {
+		return "", false, fmt.Errorf("--token-file %s: %w", t.tokenFile, err)
+	}
+	return token, false, nil
+}
+
+// fence is what --allow-root allows; nil without it.
+func (t *transport) fence() (*nav.Fence, error) {
+	if len(t.allowRoots) == 0 {
+		return nil, nil
+	}
+	fence, err := nav.NewFence(t.allowRoots...)
+	if err != nil {
+		return nil, fmt.Errorf("--allow-root: %w", err)
+	}
+	return fence, nil
 }
 
 // memoryGoal is the heap size above which the collector works harder. Servers
@@ -103,6 +148,11 @@ func serve(ctx context.Context, std streams, flags *globalFlags, t transport) er
 		debug.SetMemoryLimit(memoryGoal)
 	}
 	flags.serving = true
+	fence, err := t.fence()
+	if err != nil {
+		return err
+	}
+	flags.fence = fence
 	s, err := newServer(std, flags)
 	if err != nil {
 		return err
@@ -120,9 +170,22 @@ func serve(ctx context.Context, std streams, flags *globalFlags, t transport) er
 }
 
 func serveHTTP(ctx context.Context, std streams, s *app, t transport) error {
+	token, made, err := t.token()
+	if err != nil {
+		return err
+	}
+	t.http.Token = token
+	t.http.Hosts = append(t.http.Hosts, t.host)
+	if name, err := os.Hostname(); err == nil {
+		t.http.Hosts = append(t.http.Hosts, name)
+	}
 	l, err := net.Listen("tcp", net.JoinHostPort(t.host, t.port))
 	if err != nil {
 		return fmt.Errorf("%w; choose another port with --port or GTAGS_MCP_PORT", err)
+	}
+	if made {
+		fmt.Fprintf(std.err, "gtagsmcp: clients must send the header  Authorization: Bearer %s\n"+
+			"gtagsmcp: the token is not shown again and is another at the next start; keep one in a file with --token-file\n", token)
 	}
 	fmt.Fprintf(std.err, "gtagsmcp: serving http://%s%s\n", l.Addr(), server.Endpoint)
 	return s.ServeHTTP(ctx, l, t.http)

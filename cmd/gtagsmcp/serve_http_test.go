@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/navtest"
+	"github.com/gtagsmcp/gtagsmcp/server"
 )
 
 // webServer is the program, serving over HTTP.
@@ -65,6 +67,26 @@ func startWebServer(t *testing.T, env []string, args ...string) *webServer {
 		t.Fatal("the server does not say where it serves")
 	}
 	return s
+}
+
+// status posts the first message of a session under a token and returns the status.
+func (s *webServer) status(t *testing.T, token string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url, strings.NewReader(initialize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode
 }
 
 // message posts one message and returns its answer, which may be a stream.
@@ -142,7 +164,9 @@ func TestServeRefusesBadSettings(t *testing.T) {
 		{"--transport carrier-pigeon", "--transport takes stdio or http"},
 		{"--transport http --port 65536", "--port takes a number"},
 		{"--transport http --port x", "--port takes a number"},
-		{"--transport http --host 0.0.0.0", "--host 0.0.0.0"},
+		{"--transport http --host 0.0.0.0", "--allow-root"},
+		{"--transport http --host ::", "--allow-root"},
+		{"--transport http --host example.org", "--allow-root"},
 	} {
 		program, err := os.Executable()
 		if err != nil {
@@ -154,5 +178,55 @@ func TestServeRefusesBadSettings(t *testing.T) {
 		if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(out), test.want) {
 			t.Errorf("serve %s: %v\n%swant exit code %d and %q", test.args, err, out, exitUsage, test.want)
 		}
+	}
+}
+
+// TestServeBeyondLoopback wants a token of everybody, its own when none is given.
+func TestServeBeyondLoopback(t *testing.T) {
+	tree := navtest.Tree(t, "-- a.c --\nint x;\n")
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("a-token-of-our-own\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		args []string
+	}{
+		{"a token of its own", nil},
+		{"a token from a file", []string{"--token-file", file}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := startWebServer(t, []string{"GTAGS_MCP_HOME=" + t.TempDir(), "GTAGS_MCP_AUTO_SETUP=0"},
+				append([]string{"--host", "0.0.0.0", "--allow-root", tree}, test.args...)...)
+			s.url = strings.Replace(s.url, "[::]", "127.0.0.1", 1)
+			for _, token := range []string{"", "wrong", "a-token-of-our-ow", "a-token-of-our-own2"} {
+				if code := s.status(t, token); code != http.StatusUnauthorized {
+					t.Errorf("with token %q: got %d", token, code)
+				}
+			}
+			s.Process.Signal(syscall.SIGTERM)
+			said := <-s.said
+			token := "a-token-of-our-own"
+			if test.args == nil {
+				m := regexp.MustCompile(`Bearer (\S+)`).FindAllStringSubmatch(said, -1)
+				if len(m) != 1 {
+					t.Fatalf("it said %s, which does not show one token", said)
+				}
+				token = m[0][1]
+			}
+			if test.args != nil && strings.Contains(said, token) {
+				t.Errorf("it shows the token: %s", said)
+			}
+			if err := server.CheckToken(token); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	s := startWebServer(t, []string{"GTAGS_MCP_HOME=" + t.TempDir(), "GTAGS_MCP_AUTO_SETUP=0"}, "--token-file", file)
+	if code := s.status(t, ""); code != http.StatusUnauthorized {
+		t.Errorf("on loopback with a token file, without the token: got %d", code)
+	}
+	if code := s.status(t, "a-token-of-our-own"); code != http.StatusOK {
+		t.Errorf("on loopback with a token file, with the token: got %d", code)
 	}
 }

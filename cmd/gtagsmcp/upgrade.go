@@ -18,13 +18,8 @@ import (
 	"github.com/gtagsmcp/gtagsmcp/bootstrap"
 	"github.com/gtagsmcp/gtagsmcp/bootstrap/release"
 	"github.com/gtagsmcp/gtagsmcp/bootstrap/upgrade"
-	"github.com/gtagsmcp/gtagsmcp/toolchain"
 	"github.com/gtagsmcp/gtagsmcp/toolchain/fetch"
 )
-
-// envToken is a token for GitHub's API, where its limit for an address is used
-// up. It is ours alone: GITHUB_TOKEN and the like may be for another host.
-const envToken = "GTAGS_MCP_GITHUB_TOKEN"
 
 func newUpgradeCommand(std streams, flags *globalFlags) *cobra.Command {
 	var want string
@@ -100,12 +95,11 @@ func upgradeOptions(std streams, flags *globalFlags) (upgrade.Options, error) {
 	if err != nil {
 		return upgrade.Options{}, err
 	}
-	client, err := fetch.New(fetch.Options{
-		Mirror: os.Getenv(toolchain.EnvMirror), Token: os.Getenv(envToken),
-		Log: std.logger(flags.level), Progress: downloadProgress(std.err),
-	})
+	network := fetch.FromEnvironment(os.Getenv)
+	network.Log, network.Progress = std.logger(flags.level), downloadProgress(std.err)
+	client, err := fetch.New(network)
 	if err != nil {
-		return upgrade.Options{}, fmt.Errorf("%s: %w", toolchain.EnvMirror, err)
+		return upgrade.Options{}, fmt.Errorf("%s: %w", fetch.EnvMirror, err)
 	}
 	return upgrade.Options{
 		Target: target, Version: version(), Key: bootstrap.ReleaseKey(), Client: client,

@@ -36,11 +36,12 @@ func newServer(std streams, flags *globalFlags) (*app, error) {
 	a := &app{gates: gates{base: bootstrap.Options{Toolchain: cfg, NoAutoSetup: !flags.autoSetup(), Follow: flags.serving}}}
 	a.Server = server.New(server.Config{
 		Version: version(), Above: above, Below: below, Problems: problems,
-		ClientDir: os.Getenv("CLAUDE_PROJECT_DIR"), Dir: dir, Logger: log,
+		ClientDir: os.Getenv("CLAUDE_PROJECT_DIR"), Dir: dir, Logger: log, Fence: flags.fence,
 		Open: func(root string, s server.Settings) (*nav.Workspace, error) {
 			gate := a.gates.with(s)
 			return nav.OpenWorkspace(root, nav.Options{
 				Toolchain: func(ctx context.Context) (nav.Toolchain, error) { return ready(ctx, gate) },
+				Fence:     flags.fence,
 				Index:     indexOptions(s, gate),
 				NoEnrich:  isOff(s.Enrich),
 				NoGuards:  isOff(s.Guards),

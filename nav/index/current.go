@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,9 @@ func (c current) String() string {
 
 func readCurrent(dir string) (c current, err error) {
 	path := filepath.Join(dir, currentName)
+	if err := ordinary(path); err != nil {
+		return c, err
+	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return c, err
@@ -81,7 +85,14 @@ func (c current) write(dir string) error {
 // content is there, whole.
 func writeFileAtomic(dir, name string, data []byte) error {
 	tmp := filepath.Join(dir, fmt.Sprintf("%s%s-%d", tmpPrefix, name, os.Getpid()))
-	if err := errors.Join(writeFileSync(tmp, data), os.Rename(tmp, filepath.Join(dir, name))); err != nil {
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := writeFileSync(tmp, data)
+	if err == nil { // half a file must not take the place of a whole one
+		err = os.Rename(tmp, filepath.Join(dir, name))
+	}
+	if err != nil {
 		os.Remove(tmp)
 		return err
 	}
@@ -89,7 +100,8 @@ func writeFileAtomic(dir, name string, data []byte) error {
 }
 
 func writeFileSync(path string, data []byte) error {
-	f, err := os.Create(path)
+	// Whatever has this name, a link perhaps, is not written to.
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}

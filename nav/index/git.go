@@ -34,11 +34,17 @@ var errNoGit = errors.New("not in a git work tree")
 
 // runGit runs one read-only git command in dir and returns its output.
 func runGit(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return runGitWith(ctx, nil, dir, args...)
+}
+
+// runGitWith is runGit with configuration that takes precedence over the
+// repository's own.
+func runGitWith(ctx context.Context, config []gitSetting, dir string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	cmd := exec.Command("git", append(append([]string(nil), gitSafe...), args...)...)
 	cmd.Dir = dir
-	cmd.Env = gitEnv()
+	cmd.Env = append(gitEnv(), gitConfigEnv(config)...)
 	var out bytes.Buffer
 	stderr := &tailBuffer{limit: 4 << 10}
 	cmd.Stdout, cmd.Stderr = &out, stderr
@@ -63,7 +69,46 @@ func gitEnv() []string {
 			env = append(env, kv)
 		}
 	}
-	return append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
+	return append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
+		// Unlike protocol.allow, no repository overrules this one. There is no such protocol.
+		"GIT_ALLOW_PROTOCOL=none", "LC_ALL=C")
+}
+
+// gitSetting is one line of git's configuration.
+type gitSetting struct{ key, value string }
+
+// gitConfigEnv hands settings to git in the environment: a key on the command
+// line cannot hold an equals sign.
+func gitConfigEnv(settings []gitSetting) []string {
+	if len(settings) == 0 {
+		return nil
+	}
+	env := []string{fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings))}
+	for i, s := range settings {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s.key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.value))
+	}
+	return env
+}
+
+// noFilters are settings under which git runs none of the programs by which a
+// repository wants its files converted, before they are compared for instance.
+func noFilters(ctx context.Context, dir string) ([]gitSetting, error) {
+	out, err := runGit(ctx, dir, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil, nil // there are none
+	}
+	if err != nil {
+		return nil, err
+	}
+	var off []gitSetting
+	for key := range splitNUL(out) {
+		driver := key[:bytes.LastIndexByte(key, '.')+1]
+		for _, s := range []gitSetting{{"clean", ""}, {"smudge", ""}, {"process", ""}, {"required", "false"}} {
+			off = append(off, gitSetting{string(driver) + s.key, s.value})
+		}
+	}
+	return off, nil
 }
 
 // listRepo adds to l what git lists in the folder prefix ("" is the root), and

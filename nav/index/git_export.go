@@ -10,3 +10,13 @@ var ErrNoGit = errNoGit
 func Git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	return runGit(ctx, dir, args...)
 }
+
+// GitDiff runs git diff in dir and returns its output. As with Git, nothing that
+// the repository names is run: files are compared as they are.
+func GitDiff(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	config, err := noFilters(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return runGitWith(ctx, config, dir, append([]string{"-c", "core.quotePath=false", "diff"}, args...)...)
+}

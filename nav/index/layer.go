@@ -110,6 +110,11 @@ func openLayer(parent, name string) (_ *layer, err error) {
 			l.close()
 		}
 	}()
+	for _, name := range []string{".", pinName, manifestName, tableName} {
+		if err := ordinary(filepath.Join(l.dir, name)); err != nil {
+			return nil, err
+		}
+	}
 	if l.pin, err = pin(l.dir); err != nil {
 		return nil, err
 	}
@@ -121,6 +126,9 @@ func openLayer(parent, name string) (_ *layer, err error) {
 	}
 	for _, s := range l.manifest.Shards {
 		dir := filepath.Join(l.dir, s.Dir)
+		if err := realDir(l.dir, s.Dir); err != nil {
+			return nil, &CorruptError{Path: dir, Err: err}
+		}
 		if err := s.checkSizes(dir); err != nil {
 			return nil, err
 		}
@@ -131,6 +139,17 @@ func openLayer(parent, name string) (_ *layer, err error) {
 		l.dbs = append(l.dbs, db)
 	}
 	return l, nil
+}
+
+// ordinary returns an error for what is there and neither a file nor a folder.
+// A tree can bring an index folder of its own making: a link in it would lead
+// to the index of another tree, and a pipe would be waited for.
+func ordinary(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return &CorruptError{Path: path, Err: fmt.Errorf("it is a %v", info.Mode().Type())}
+	}
+	return nil // what is missing is missed by who reads it
 }
 
 func readManifest(dir string) (m manifest, err error) {
@@ -158,7 +177,7 @@ var errOtherFormat = errors.New("written by another version of this program")
 func (s shard) checkSizes(dir string) error {
 	for _, name := range shardFiles {
 		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
+		info, err := os.Lstat(path)
 		if err != nil {
 			return &CorruptError{Path: path, Err: err}
 		}

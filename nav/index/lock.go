@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // lockFile is a lock that one process holds while it writes. There are two in
@@ -48,7 +50,8 @@ func (e *LockError) Error() string {
 // tryLock takes the lock in dir/name, or returns errLocked. Where the file
 // system has no locks it returns a lock that excludes nobody, with errNoLocks.
 func tryLock(dir, name string) (*lockFile, error) {
-	f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o644)
+	// A tree can bring its own index folder, with a link to a file of somebody's.
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,22 @@ type Options struct {
 	Log *slog.Logger
 }
 
+// The variables of FromEnvironment.
+const (
+	// EnvMirror is the address of a server that stands for https://github.com/:
+	// files come from MIRROR/OWNER/NAME/releases/download/TAG/FILE. What is
+	// downloaded is checked by its pins, so a mirror need not be trusted.
+	EnvMirror = "GTAGS_MCP_MIRROR"
+	// EnvToken is a token for GitHub's API. It is this program's own: a GITHUB_TOKEN
+	// made for something else is not sent anywhere.
+	EnvToken = "GTAGS_MCP_GITHUB_TOKEN"
+)
+
+// FromEnvironment are the options that the user's environment sets.
+func FromEnvironment(getenv func(string) string) Options {
+	return Options{Mirror: getenv(EnvMirror), Token: strings.TrimSpace(getenv(EnvToken))}
+}
+
 // MinProgress is what Options.Stall asks for. It keeps a server that sends a
 // byte now and then from holding an install for weeks; the slowest modem in use
 // brings it in seconds.

@@ -226,3 +226,26 @@ func TestAPIHangs(t *testing.T) {
 		t.Errorf("got %+v, %v", rel, err)
 	}
 }
+
+// TestFromEnvironment: the tool's own token is sent, and GitHub's usual one, made
+// for something else, is not.
+func TestFromEnvironment(t *testing.T) {
+	s := releases(t)
+	env := map[string]string{"GITHUB_TOKEN": "other", "GH_TOKEN": "other", fetch.EnvToken: " mine\n"}
+	o := fetch.FromEnvironment(func(key string) string { return env[key] })
+	o.API, o.Web = s.API, s.URL
+	c, err := fetch.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Latest(t.Context(), tool); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Requests()[0].Header.Get("Authorization"); got != "Bearer mine" {
+		t.Errorf("got Authorization %q, want the tool's own token", got)
+	}
+	env[fetch.EnvMirror] = "https://mirror.example/x"
+	if got := fetch.FromEnvironment(func(key string) string { return env[key] }).Mirror; got != env[fetch.EnvMirror] {
+		t.Errorf("got mirror %q", got)
+	}
+}
