@@ -19,9 +19,10 @@ const module = "github.com/gtagsmcp/gtagsmcp/"
 // package may import. A package that is not listed may not exist.
 var layers = map[string][]string{
 	"cmd/demo":           {},
-	"cmd/gtagsmcp":       {"bootstrap", "bootstrap/release", "bootstrap/upgrade", "evals", "nav", "nav/ctags", "nav/index", "server", "toolchain", "toolchain/ctagscom", "toolchain/fetch"},
+	"cmd/gtagsmcp":       {"bootstrap", "bootstrap/client", "bootstrap/service", "bootstrap/release", "bootstrap/upgrade", "evals", "nav", "nav/ctags", "nav/index", "server", "toolchain", "toolchain/ctagscom", "toolchain/fetch"},
 	"bootstrap":          {"toolchain"},
 	"bootstrap/bundle":   {},
+	"bootstrap/client":   {},
 	"cmd/bundle":         {"bootstrap/bundle", "server"},
 	"toolchain":          {"build-global", "toolchain/fetch", "toolchain/unpack"},
 	"toolchain/fetch":    {},

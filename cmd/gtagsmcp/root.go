@@ -63,7 +63,7 @@ Started without a command by a client, it serves; on a terminal it prints this.`
 		newCallCommand(std, flags),
 		newIndexCommand(std, indexOpener(std, flags)),
 		newEvalCommand(std, flags),
-		newConfigCommand(std),
+		newConfigCommand(std, flags),
 		newVersionCommand(std),
 	)
 	return root
