@@ -16,6 +16,8 @@ import (
 	"github.com/gtagsmcp/gtagsmcp/nav/index"
 	"github.com/gtagsmcp/gtagsmcp/nav/macro"
 	"github.com/gtagsmcp/gtagsmcp/nav/outline"
+	"github.com/gtagsmcp/gtagsmcp/nav/semantic"
+	"github.com/gtagsmcp/gtagsmcp/nav/semantic/golang"
 )
 
 // Toolchain is what the engine may run. It comes from outside: nav never looks
@@ -54,7 +56,12 @@ type Options struct {
 	// before it gives up with an *index.BuildingError. Zero means 10 seconds,
 	// well below the 60 seconds after which hosts give up on a call.
 	FirstWait time.Duration
-	Logger    *slog.Logger
+	// FrontEnds are those of find_code; nil means the ones that need no program.
+	FrontEnds *FrontEnds
+	// CodeLimits bound what find_code reads; the zero value means those of the
+	// contract.
+	CodeLimits semantic.Limits
+	Logger     *slog.Logger
 }
 
 // Workspace answers questions about one source tree. It is safe for concurrent
@@ -68,6 +75,8 @@ type Workspace struct {
 	macros   *macro.Table
 	outlined outlineCache
 	callers  callerCache
+
+	code *semantic.Engine
 
 	mu          sync.Mutex
 	ctags       *ctags.Service
@@ -85,6 +94,9 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if opts.FrontEnds == nil {
+		opts.FrontEnds = NewFrontEnds(golang.Options{})
 	}
 	macros, err := macro.New(opts.Macros)
 	if err != nil {
@@ -112,7 +124,9 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 		dir.Close()
 		return nil, err
 	}
-	return &Workspace{root: root, opts: opts, index: x, files: newSourceCache(dir), macros: macros}, nil
+	w := &Workspace{root: root, opts: opts, index: x, files: newSourceCache(dir), macros: macros}
+	w.code = newCodeEngine(w)
+	return w, nil
 }
 
 // Root is the folder this workspace was opened at.
@@ -120,6 +134,7 @@ func (w *Workspace) Root() string { return w.root }
 
 // Close ends the processes and lets go of the files of this workspace.
 func (w *Workspace) Close() error {
+	w.code.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ctags != nil {

@@ -46,13 +46,17 @@ const (
 // bounds are the ranges and choices that the Go types cannot express. They
 // belong to the argument's name: an argument means the same in every tool.
 var bounds = map[string]func(*jsonschema.Schema){
-	"format": func(s *jsonschema.Schema) { s.Enum = []any{"text", "json"} },
+	"format": oneOf("text", "json"),
 	"limit":  between(1, maxLimit, defaultLimit),
 	"offset": between(0, math.MaxInt32, 0),
 
 	"max_definitions": between(1, 20, 3),
 	"max_depth":       between(1, 12, 8),
 	"depth":           between(0, 3, 1),
+}
+
+func oneOf(choices ...any) func(*jsonschema.Schema) {
+	return func(s *jsonschema.Schema) { s.Enum = choices }
 }
 
 func between(low, high, preset int) func(*jsonschema.Schema) {
@@ -64,13 +68,15 @@ func between(low, high, preset int) func(*jsonschema.Schema) {
 
 // schemaOf infers the schema of a tool's arguments from the type that receives
 // them, so that what is announced and what is accepted cannot differ.
-func schemaOf[In any]() *jsonschema.Schema {
+func schemaOf[In any](own map[string]func(*jsonschema.Schema)) *jsonschema.Schema {
 	schema, err := jsonschema.For[In](nil)
 	if err != nil {
 		panic(fmt.Sprintf("argument type %T: %v", *new(In), err)) // a programming error, met by every test
 	}
 	for name, property := range schema.Properties {
-		if bound, ok := bounds[name]; ok {
+		if bound, ok := own[name]; ok {
+			bound(property)
+		} else if bound, ok := bounds[name]; ok {
 			bound(property)
 		}
 	}

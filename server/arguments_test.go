@@ -7,7 +7,7 @@ import (
 )
 
 func TestParseArguments(t *testing.T) {
-	schema := schemaOf[findDefinitionArgs]()
+	schema := schemaOf[findDefinitionArgs](nil)
 	got, err := parse[findDefinitionArgs]("find_definition", schema, json.RawMessage(`{"symbol":"kmap","case_insensitive":null,"offset":3}`))
 	if err != nil {
 		t.Fatal(err)
@@ -19,7 +19,7 @@ func TestParseArguments(t *testing.T) {
 }
 
 func TestParseRefusesBadArguments(t *testing.T) {
-	schema := schemaOf[findDefinitionArgs]()
+	schema := schemaOf[findDefinitionArgs](nil)
 	for _, test := range []struct{ arguments, want string }{
 		{`{}`, `argument symbol is missing; it takes a string`},
 		{``, `argument symbol is missing; it takes a string`},

@@ -17,7 +17,7 @@ import (
 // major version keys are added, never renamed or removed. Run with
 // UPDATE_SNAPSHOTS=1 to accept new ones.
 func TestJSONKeys(t *testing.T) {
-	root := navtest.Tree(t, smallTree)
+	root := navtest.Tree(t, smallTree+goTree)
 	commit := exec.Command("sh", "-c", "git add -A && git -c user.name=t -c user.email=t@invalid commit -qm x && echo '/* edited */ int fresh;' >> lib/user.c")
 	commit.Dir = root
 	if out, err := commit.CombinedOutput(); err != nil {
@@ -36,6 +36,10 @@ func TestJSONKeys(t *testing.T) {
 		"summarize_references": {{"symbol": "map_page"}},
 		"list_file_symbols":    {{"file_path": "lib/user.c"}},
 		"update_index":         {{}},
+		"find_code": {
+			{"route": "structure", "path": "include/map.h"}, {"route": "symbols", "query": "map_"}, {"route": "symbols", "query": "map_", "limit": 1},
+			{"route": "resolve", "query": "Twice"},
+		},
 	}
 	for _, tool := range tools() {
 		keys := map[string]bool{}

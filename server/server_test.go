@@ -77,11 +77,13 @@ func testOptions(tc nav.Toolchain) nav.Options {
 }
 
 func newTestServer(t testing.TB, change func(*Config)) *Server {
-	tc := toolchain(t)
+	tc, front := toolchain(t), frontEnds(t)
 	cfg := Config{
 		Version: "test", Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler),
 		Open: func(root string, s Settings) (*nav.Workspace, error) {
-			return nav.OpenWorkspace(root, testOptions(tc))
+			o := testOptions(tc)
+			o.FrontEnds = front
+			return nav.OpenWorkspace(root, o)
 		},
 	}
 	if change != nil {

@@ -20,6 +20,7 @@ type tool struct {
 	writes      bool // changes the index; all other tools only read
 	alwaysLoad  bool // belongs in an agent's first request, whatever it defers
 	onError     []string
+	bounds      map[string]func(*jsonschema.Schema) // where they differ from those of other tools
 	schema      *jsonschema.Schema
 	run         func(context.Context, *call, json.RawMessage) (*envelope, error)
 }
@@ -27,7 +28,7 @@ type tool struct {
 // define completes a tool with the function that answers it. The type of the
 // function's arguments is the tool's schema.
 func define[In any](t tool, answer func(context.Context, *call, In) (*envelope, error)) tool {
-	t.schema = schemaOf[In]()
+	t.schema = schemaOf[In](t.bounds)
 	t.run = func(ctx context.Context, c *call, raw json.RawMessage) (*envelope, error) {
 		in, err := parse[In](t.name, t.schema, raw)
 		if err != nil {
@@ -42,18 +43,23 @@ func define[In any](t tool, answer func(context.Context, *call, In) (*envelope, 
 // tree, and what there is to warn about that state goes into the answer.
 func query[In any](t tool, answer func(context.Context, *nav.View, In) (*envelope, error)) tool {
 	return define(t, func(ctx context.Context, c *call, in In) (*envelope, error) {
-		view, err := c.view(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer view.Release()
-		e, err := answer(ctx, view, in)
-		if err != nil {
-			return nil, view.Damaged(err)
-		}
-		e.Warning = joinWarnings(append([]string{e.Warning}, view.Warnings()...))
-		return e, nil
+		return c.look(ctx, func(view *nav.View) (*envelope, error) { return answer(ctx, view, in) })
 	})
+}
+
+// look answers from one state of the tree.
+func (c *call) look(ctx context.Context, answer func(*nav.View) (*envelope, error)) (*envelope, error) {
+	view, err := c.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer view.Release()
+	e, err := answer(view)
+	if err != nil {
+		return nil, view.Damaged(err)
+	}
+	e.Warning = joinWarnings(append([]string{e.Warning}, view.Warnings()...))
+	return e, nil
 }
 
 // tools is the tool table. Its order is the order of the documentation; the
@@ -71,6 +77,7 @@ func tools() []tool {
 		summarizeReferences(),
 		listFileSymbols(),
 		updateIndex(),
+		findCode(),
 	}
 }
 

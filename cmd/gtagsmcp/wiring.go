@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/gtagsmcp/gtagsmcp/nav"
 	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
 	"github.com/gtagsmcp/gtagsmcp/nav/index"
+	"github.com/gtagsmcp/gtagsmcp/nav/semantic/golang"
 	"github.com/gtagsmcp/gtagsmcp/server"
 	"github.com/gtagsmcp/gtagsmcp/toolchain"
 )
@@ -19,7 +23,8 @@ import (
 // toolchain from the gates of bootstrap.
 type app struct {
 	*server.Server
-	gates gates
+	gates     gates
+	frontEnds *nav.FrontEnds
 }
 
 func newServer(std streams, flags *globalFlags) (*app, error) {
@@ -33,7 +38,10 @@ func newServer(std streams, flags *globalFlags) (*app, error) {
 	}
 	above, below, problems := flags.settings()
 	log := std.logger(flags.level)
-	a := &app{gates: gates{base: bootstrap.Options{Toolchain: cfg, NoAutoSetup: !flags.autoSetup(), Follow: flags.serving}}}
+	a := &app{
+		frontEnds: nav.NewFrontEnds(goOptions(log)),
+		gates:     gates{base: bootstrap.Options{Toolchain: cfg, NoAutoSetup: !flags.autoSetup(), Follow: flags.serving}},
+	}
 	a.Server = server.New(server.Config{
 		Version: version(), Above: above, Below: below, Problems: problems,
 		ClientDir: os.Getenv("CLAUDE_PROJECT_DIR"), Dir: dir, Logger: log, Fence: flags.fence,
@@ -47,6 +55,7 @@ func newServer(std streams, flags *globalFlags) (*app, error) {
 				NoGuards:  isOff(s.Guards),
 				NoMacros:  isOff(s.MacroResolve),
 				Macros:    s.Macros,
+				FrontEnds: a.frontEnds,
 				Logger:    log,
 
 				AwaitOutline: !flags.serving,
@@ -54,6 +63,17 @@ func newServer(std streams, flags *globalFlags) (*app, error) {
 		},
 	})
 	return a, nil
+}
+
+// goOptions runs the resolver for Go, which is this program in another role, when
+// there is a go command.
+func goOptions(log *slog.Logger) golang.Options {
+	o := golang.Options{Env: os.Environ(), Log: log}
+	self, err := os.Executable()
+	if path, missing := exec.LookPath("go"); err == nil && missing == nil && filepath.IsAbs(path) {
+		o.Go, o.Child = path, []string{self, goResolver}
+	}
+	return o
 }
 
 func indexOptions(s server.Settings, gate *bootstrap.Gate) index.Options {
@@ -113,6 +133,7 @@ func isOff(setting *bool) bool { return setting != nil && !*setting }
 
 func (a *app) Close() error {
 	err := a.Server.Close()
+	a.frontEnds.Close()
 	a.gates.close()
 	return err
 }

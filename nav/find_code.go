@@ -1,0 +1,102 @@
+package nav
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
+	"github.com/gtagsmcp/gtagsmcp/nav/semantic"
+	"github.com/gtagsmcp/gtagsmcp/nav/semantic/golang"
+)
+
+// What find_code is asked and answers with.
+type (
+	CodeQuery   = semantic.Request
+	CodeAnswer  = semantic.Answer
+	CodeMeta    = semantic.Meta
+	Declaration = semantic.Declaration
+	// CodeQueryError says what is wrong with one argument of a CodeQuery.
+	CodeQueryError = semantic.RequestError
+)
+
+// FrontEnds are the parsers and compilers of single languages. All workspaces of
+// a process share them; close them last.
+type FrontEnds struct {
+	golang *golang.Tool
+}
+
+// NewFrontEnds starts nothing: a front end does that when it is first asked.
+func NewFrontEnds(g golang.Options) *FrontEnds {
+	return &FrontEnds{golang: golang.New(g)}
+}
+
+// Close ends the processes of the front ends.
+func (f *FrontEnds) Close() { f.golang.Close() }
+
+func (f *FrontEnds) languages() []semantic.Language {
+	return []semantic.Language{{
+		Name: "Go", Extensions: []string{".go"},
+		Parsers: []semantic.Parser{f.golang}, Resolver: f.golang, Moduler: f.golang, Qualify: golang.Qualify,
+	}}
+}
+
+// codeWait is how long a program that ends after one answer waits for it.
+const codeWait = 10 * time.Minute
+
+func newCodeEngine(w *Workspace) *semantic.Engine {
+	o := semantic.Options{Languages: w.opts.FrontEnds.languages(), Log: w.opts.Logger, Limits: w.opts.CodeLimits}
+	o.Ctags = func(ctx context.Context) *ctags.Service { return w.tagger(ctx) }
+	if w.opts.AwaitOutline {
+		o.Wait = codeWait
+	}
+	return semantic.New(o)
+}
+
+// FindCode answers about declarations, from parsers and compilers.
+func (v *View) FindCode(ctx context.Context, q CodeQuery) (CodeAnswer, error) {
+	for name, path := range map[string]*string{"path": &q.Path, "file": &q.File} {
+		if *path == "" {
+			continue
+		}
+		rel, err := v.w.relative(*path)
+		if err != nil {
+			return CodeAnswer{}, &CodeQueryError{Argument: name, Reason: err.Error()}
+		}
+		*path = rel
+	}
+	return v.w.code.Find(ctx, v.codeTree(), q)
+}
+
+// codeTree is the tree as find_code sees it.
+func (v *View) codeTree() *semantic.Tree {
+	files := v.snap.Files()
+	t := &semantic.Tree{
+		Root: v.w.root, FS: v.w.files.root.FS(), Contents: fmt.Sprintf("%016x", v.snap.Contents()),
+		Files: make([]semantic.TreeFile, len(files)), Read: v.w.files.uncached,
+	}
+	for i, f := range files {
+		t.Files[i] = semantic.TreeFile{Path: f.Path, Size: f.Size, State: f.State}
+	}
+	return t
+}
+
+// uncached reads a file past the cache: who reads a whole tree once would only push
+// out what questions need. It reads no more than limit+1 bytes.
+func (c *sourceCache) uncached(path string, limit int64) ([]byte, error) {
+	f, err := c.root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}

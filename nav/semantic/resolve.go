@@ -1,0 +1,243 @@
+package semantic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// NoFrontEndError means that no compiler front end knows the languages of a tree.
+type NoFrontEndError struct {
+	Have []string // languages of the tree, the most frequent first
+	Know []string // languages with a front end
+}
+
+func (e *NoFrontEndError) Error() string {
+	return fmt.Sprintf("route resolve needs a compiler front end, and there is none for %s, only for %s; "+
+		"the routes structure and symbols read every language with parsers", strings.Join(e.Have, ", "), strings.Join(e.Know, " and "))
+}
+
+// resolving is one question to the front ends, under way or answered.
+type resolving struct {
+	generation string
+	began      time.Time
+	used       time.Time
+	finished   chan struct{}
+
+	// After finished:
+	declarations []Declaration
+	meta         Meta
+	err          error
+}
+
+// maxResolved is how many answered questions are kept, for their other pages.
+const maxResolved = 8
+
+// resolve answers with what compilers know about a name.
+func (e *Engine) resolve(ctx context.Context, t *Tree, m *modules, r *Request) (Answer, error) {
+	languages := slices.DeleteFunc(e.languagesIn(t), func(l *Language) bool {
+		return l.Resolver == nil || r.Module != "" && !m.has(l, r.Module)
+	})
+	if len(languages) == 0 {
+		return Answer{}, e.noFrontEnd(t)
+	}
+	generation := generationOf(t, m)
+	job := e.startResolving(t, m, generation, languages, Query{Name: r.Query, Kind: r.Kind, Module: r.Module, Scope: r.Scope})
+	wait := time.NewTimer(e.opts.Wait)
+	defer wait.Stop()
+	select {
+	case <-job.finished:
+	case <-ctx.Done():
+		return Answer{}, context.Cause(ctx)
+	case <-wait.C:
+		return Answer{}, &BusyError{What: "The compiler front end is reading " + t.Root, Elapsed: time.Since(job.began)}
+	}
+	if job.err != nil {
+		e.dropResolving(job)
+		return Answer{}, job.err
+	}
+	a, list, err := e.page(r, generation, len(job.declarations), func(i int) Declaration { return job.declarations[i] })
+	if err != nil {
+		return Answer{}, err
+	}
+	a.Declarations, a.Meta = append([]Declaration{}, list...), job.meta
+	if a.Total == 0 {
+		a.Message = notResolved(r, &job.meta)
+	}
+	return a, nil
+}
+
+func notResolved(r *Request, meta *Meta) string {
+	message := "nothing is named " + r.Query
+	if r.Kind != "" || r.Module != "" || r.Scope != "" {
+		message += " and passes the filters"
+	}
+	message += "; the name must be exact, simple or qualified"
+	if !meta.InputCoverage.Complete {
+		message += "; the compiler did not see everything: " + strings.Join(meta.InputCoverage.Reasons, "; ")
+	}
+	return message
+}
+
+func (m *modules) has(l *Language, id string) bool {
+	for _, module := range m.byDir[l] {
+		if module.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Engine) noFrontEnd(t *Tree) error {
+	count := map[string]int{}
+	var have []string
+	for i := range t.Files {
+		name := e.languageOf(t.Files[i].Path)
+		if count[name]++; count[name] == 1 {
+			have = append(have, name)
+		}
+	}
+	slices.SortStableFunc(have, func(a, b string) int { return count[b] - count[a] })
+	var know []string
+	for _, l := range e.opts.Languages {
+		if l.Resolver != nil {
+			know = append(know, l.Name)
+		}
+	}
+	if len(have) == 0 {
+		have = []string{"a tree without source files"}
+	}
+	return &NoFrontEndError{have[:min(len(have), 5)], know}
+}
+
+// startResolving asks the front ends in the background, unless the question has
+// been asked already.
+func (e *Engine) startResolving(t *Tree, m *modules, generation string, languages []*Language, q Query) *resolving {
+	key := fmt.Sprint(generation, digest(q.Name, q.Kind, q.Module, q.Scope))
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if job := e.resolving[key]; job != nil {
+		job.used = time.Now()
+		return job
+	}
+	e.trimResolving(generation)
+	job := &resolving{generation: generation, began: time.Now(), used: time.Now(), finished: make(chan struct{})}
+	e.resolving[key] = job
+	e.running.Go(func() {
+		defer close(job.finished)
+		ctx, cancel := context.WithTimeout(e.ctx, e.opts.ResolveTime)
+		defer cancel()
+		job.ask(ctx, e.project(t, generation), languages, q)
+		job.complete(e, m)
+	})
+	return job
+}
+
+// trimResolving makes room for one more question. The caller holds e.mu.
+func (e *Engine) trimResolving(generation string) {
+	oldest, count := "", 0
+	for key, job := range e.resolving {
+		select {
+		case <-job.finished:
+		default:
+			continue
+		}
+		if job.generation != generation {
+			delete(e.resolving, key)
+			continue
+		}
+		if count++; oldest == "" || job.used.Before(e.resolving[oldest].used) {
+			oldest = key
+		}
+	}
+	if count >= maxResolved {
+		delete(e.resolving, oldest)
+	}
+}
+
+// dropResolving forgets a question that failed, so that it can be asked again.
+func (e *Engine) dropResolving(job *resolving) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for key, other := range e.resolving {
+		if other == job {
+			delete(e.resolving, key)
+		}
+	}
+}
+
+// ask puts the answers of several front ends together. One that is not on this
+// machine is a limitation as long as another answers.
+func (j *resolving) ask(ctx context.Context, p Project, languages []*Language, q Query) {
+	var missing []error
+	cover := Coverage{Complete: true, Reasons: []string{}}
+	diagnostics := Diagnostics{Complete: true, Problems: []Problem{}}
+	bound := true
+	for _, l := range languages {
+		res, err := l.Resolver.Resolve(ctx, p, q)
+		if errors.Is(err, ErrUnavailable) {
+			missing = append(missing, fmt.Errorf("%s: %w", l.Name, err))
+			continue
+		}
+		if err != nil {
+			j.err = timeIsUp(ctx, l.Name, err)
+			return
+		}
+		j.declarations = append(j.declarations, res.Declarations...)
+		j.meta.FrontEnds = append(j.meta.FrontEnds, res.FrontEnd)
+		j.meta.Limitations = append(j.meta.Limitations, res.Limitations...)
+		cover = sum(cover, res.InputCoverage)
+		bound = bound && res.BindingComplete
+		diagnostics.Complete = diagnostics.Complete && res.DiagnosticCoverage.Complete
+		diagnostics.Errors += res.DiagnosticCoverage.Errors
+		diagnostics.Problems = append(diagnostics.Problems, res.DiagnosticCoverage.Problems...)
+	}
+	if len(missing) == len(languages) {
+		j.err = fmt.Errorf("%w; the routes structure and symbols need no compiler", errors.Join(missing...))
+		return
+	}
+	for _, err := range missing {
+		cover.Complete = false
+		cover.Reasons = append(cover.Reasons, "frontEnd: "+err.Error())
+	}
+	diagnostics.Problems = diagnostics.Problems[:min(maxProblems, len(diagnostics.Problems))]
+	j.meta.InputCoverage, j.meta.BindingComplete, j.meta.DiagnosticCoverage = &cover, &bound, &diagnostics
+}
+
+func timeIsUp(ctx context.Context, language string, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("the front end of %s did not answer in time; narrow the question down with module, or use the route symbols", language)
+	}
+	return err
+}
+
+func sum(a, b Coverage) Coverage {
+	return Coverage{
+		Complete: a.Complete && b.Complete, Reasons: append(a.Reasons, b.Reasons...),
+		Files: a.Files + b.Files, Bytes: a.Bytes + b.Bytes,
+	}
+}
+
+// complete adds what front ends leave to us: keys and modules.
+func (j *resolving) complete(e *Engine, m *modules) {
+	type place struct {
+		path, name, kind string
+		line             int
+	}
+	twins := map[place]int{}
+	for i := range j.declarations {
+		d := &j.declarations[i]
+		at := place{d.Path, d.Name, d.Kind, d.Line}
+		if d.Path == "" {
+			at.name = d.QualifiedName
+		}
+		d.Key = keyOf(j.generation, d, twins[at])
+		twins[at]++
+		if d.Module == "" && d.Path != "" {
+			d.Module = e.moduleOf(m, d.Path)
+		}
+	}
+}
