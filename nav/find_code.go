@@ -49,6 +49,10 @@ const codeWait = 10 * time.Minute
 func newCodeEngine(w *Workspace) *semantic.Engine {
 	o := semantic.Options{Languages: w.opts.FrontEnds.languages(), Log: w.opts.Logger, Limits: w.opts.CodeLimits}
 	o.Ctags = func(ctx context.Context) *ctags.Service { return w.tagger(ctx) }
+	if w.opts.Fence != nil {
+		// What a build description names may lie anywhere.
+		o.NoResolve = "this server answers from the folders that it was allowed alone, and a compiler reads more"
+	}
 	if w.opts.AwaitOutline {
 		o.Wait = codeWait
 	}

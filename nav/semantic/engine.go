@@ -21,6 +21,8 @@ type Options struct {
 	// Ctags gives the service that reads the languages without a front end, or
 	// nil while there is none.
 	Ctags func(context.Context) *ctags.Service
+	// NoResolve says why the route resolve is off; "" when it is on.
+	NoResolve string
 	// Limits are DefaultLimits when they are zero.
 	Limits Limits
 	// Wait is how long a question waits for what has to be read or compiled first

@@ -38,6 +38,9 @@ const maxResolved = 8
 
 // resolve answers with what compilers know about a name.
 func (e *Engine) resolve(ctx context.Context, t *Tree, m *modules, r *Request) (Answer, error) {
+	if e.opts.NoResolve != "" {
+		return Answer{}, fmt.Errorf("route resolve is off: %s; the routes structure and symbols answer", e.opts.NoResolve)
+	}
 	languages := slices.DeleteFunc(e.languagesIn(t), func(l *Language) bool {
 		return l.Resolver == nil || r.Module != "" && !m.has(l, r.Module)
 	})
