@@ -132,6 +132,9 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 // Root is the folder this workspace was opened at.
 func (w *Workspace) Root() string { return w.root }
 
+// State is what the index of the tree is doing, and how many files it holds.
+func (w *Workspace) State() (s index.State, files int) { return w.index.State() }
+
 // Close ends the processes and lets go of the files of this workspace.
 func (w *Workspace) Close() error {
 	w.code.Close()
@@ -260,3 +263,14 @@ type Progress = index.Progress
 
 // UpdateReport says what an update of the index did.
 type UpdateReport = index.Report
+
+// IndexState is what the index of a tree is doing.
+type IndexState = index.State
+
+// The states of an index.
+const (
+	IndexUnknown    = index.Unknown
+	IndexBuilding   = index.Building
+	IndexRefreshing = index.Refreshing
+	IndexReady      = index.Ready
+)

@@ -38,6 +38,7 @@ type envelope struct {
 	Error       string
 	Extra       []field // what only one tool answers, in order
 	retry       bool    // the error passes by itself
+	outcome     outcome // for the metrics
 	rest        string  // the footer when there is more but no next page
 }
 

@@ -57,6 +57,7 @@ func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, opts HTTPOptions
 		IdleTimeout:       idleConnect,
 		MaxHeaderBytes:    maxHeader,
 	}
+	go s.ready(ctx) // somebody will ask, and then it is to be there
 	ended := make(chan error, 1)
 	go func() { ended <- web.Serve(l) }()
 	select {
@@ -93,7 +94,11 @@ func (s *Server) httpHandler(stop context.Context, opts HTTPOptions) http.Handle
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeText(w, http.StatusOK, "alive")
 	})
-	return patient(knownHost(opts.Hosts, sameOrigin(mux)))
+	mux.HandleFunc("GET /readyz", s.readiness)
+	if s.metrics != nil {
+		mux.Handle("GET /metrics", bearer(opts.Token, s.metrics.page()))
+	}
+	return patient(s.metrics.requests(knownHost(opts.Hosts, sameOrigin(mux))))
 }
 
 // protocol serves all revisions of the protocol from one URL. The newest has no

@@ -54,6 +54,9 @@ func (s *Server) protocolLogger() *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
+// errShutdown is why calls are cancelled that run when the server ends.
+var errShutdown = errors.New("the server is shutting down")
+
 // survive makes a panic in one request that request's error, and lets a
 // shutdown reach the requests that are under way.
 func survive(stop context.Context, log *slog.Logger) mcp.Middleware {
@@ -67,7 +70,7 @@ func survive(stop context.Context, log *slog.Logger) mcp.Middleware {
 			}()
 			ctx, cancel := context.WithCancelCause(ctx)
 			defer cancel(nil)
-			defer context.AfterFunc(stop, func() { cancel(errors.New("the server is shutting down")) })()
+			defer context.AfterFunc(stop, func() { cancel(errShutdown) })()
 			return next(ctx, method, req)
 		}
 	}

@@ -42,7 +42,7 @@ func (l rootLadder) resolve() (string, error) {
 		return l.fromClient(roots)
 	}
 	folders := l.fence.Folders()
-	if len(folders) == 1 {
+	if len(folders) == 1 && isProject(folders[0]) {
 		return l.usable("the one folder that is served", folders[0])
 	}
 	if found := enclosingProject(l.around); found != "" && l.fence.Holds(found) {
@@ -142,10 +142,8 @@ func folderProblem(err error) string {
 // the home directory holds the toolchain.
 func enclosingProject(dir string) string {
 	for {
-		for _, mark := range []string{".git", "GTAGS", filepath.Join(".gtags-mcp", "CURRENT")} {
-			if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
-				return dir
-			}
+		if isProject(dir) {
+			return dir
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -153,4 +151,13 @@ func enclosingProject(dir string) string {
 		}
 		dir = parent
 	}
+}
+
+func isProject(dir string) bool {
+	for _, mark := range []string{".git", "GTAGS", filepath.Join(".gtags-mcp", "CURRENT")} {
+		if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+			return true
+		}
+	}
+	return false
 }

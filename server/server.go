@@ -37,7 +37,12 @@ type Config struct {
 	// toolchain's installation. Zero means 5 seconds: a small installation ends
 	// within the first call, and hosts give up on a call much later.
 	Patience time.Duration
-	Logger   *slog.Logger
+	// Toolchain says whether an index could be built now: nil when it could. It
+	// starts what is missing, and waits for a moment only. Nil: nobody knows.
+	Toolchain func(context.Context) error
+	// Metrics counts calls, for the metrics page over HTTP.
+	Metrics bool
+	Logger  *slog.Logger
 }
 
 // Server answers tool calls. It is safe for concurrent use. Close it last.
@@ -47,6 +52,7 @@ type Server struct {
 	roots rootCache
 
 	workspaces workspaces
+	metrics    *metrics // nil: not wanted
 }
 
 // New makes a server. It touches neither the disk nor the network: that waits
@@ -59,6 +65,9 @@ func New(cfg Config) *Server {
 	s.workspaces = workspaces{fence: cfg.Fence, open: map[string]*openWorkspace{}, make: s.openWorkspace}
 	for _, t := range tools() {
 		s.tools[t.name] = &t
+	}
+	if cfg.Metrics {
+		s.metrics = newMetrics(&s.workspaces)
 	}
 	return s
 }
@@ -122,10 +131,11 @@ type request struct {
 // an answer too, and says what to do next.
 func (s *Server) answer(ctx context.Context, req request) (e *envelope) {
 	t := s.tools[req.tool]
+	defer s.metrics.call(req.tool)(&e)
 	defer func() {
 		if p := recover(); p != nil {
 			s.cfg.Logger.Error("panic in a tool", "tool", req.tool, "panic", p, "stack", string(debug.Stack()))
-			e = &envelope{Error: fmt.Sprintf("internal error in %s: %v; the server is still running, other calls are not affected", req.tool, p)}
+			e = &envelope{outcome: outcomePanic, Error: fmt.Sprintf("internal error in %s: %v; the server is still running, other calls are not affected", req.tool, p)}
 		}
 		e.Tool = req.tool
 		if e.Error != "" {
@@ -152,7 +162,7 @@ func (s *Server) answer(ctx context.Context, req request) (e *envelope) {
 }
 
 func failure(root string, err error) *envelope {
-	return &envelope{Root: root, Error: err.Error(), retry: nav.Temporary(err)}
+	return &envelope{Root: root, Error: err.Error(), retry: nav.Temporary(err), outcome: outcomeOf(err)}
 }
 
 func joinWarnings(warnings []string) string {

@@ -2,7 +2,9 @@ package server
 
 import (
 	"errors"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,6 +143,13 @@ func (w *workspaces) evict() {
 		}
 		w.drop(oldest)
 	}
+}
+
+// all are the workspaces that are open now.
+func (w *workspaces) all() []*openWorkspace {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Values(w.open))
 }
 
 func (w *workspaces) close() error {

@@ -25,6 +25,7 @@ type globalFlags struct {
 	level slog.Level
 	// serving is set when the program answers more than one question.
 	serving bool
+	metrics bool       // calls are counted
 	fence   *nav.Fence // holds all that may be read; nil: everything
 }
 

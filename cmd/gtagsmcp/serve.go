@@ -32,7 +32,8 @@ func newServeCommand(std streams, flags *globalFlags) *cobra.Command {
 number of them at http://127.0.0.1:8383/mcp. Each client is answered about its own
 workspace. All revisions of the protocol are served from the one URL.
 
-/healthz says that the server lives. Ends with SIGTERM, within two seconds.
+/healthz says that the server lives; /readyz whether the toolchain is installed and
+the tree of --root, if any, indexed. Ends with SIGTERM, within two seconds.
 
 On an address that other machines can reach, the server wants a bearer token of its
 clients, the one in --token-file or else one that it makes and prints once, and it
@@ -53,6 +54,7 @@ leads outside of them. The protocol is not encrypted: put a TLS proxy in front.`
 	set.StringVar(&t.tokenFile, "token-file", "", "file with the bearer token that clients must send")
 	set.StringArrayVar(&t.allowRoots, "allow-root", nil, "serve only trees in this folder; may be repeated")
 	set.StringArrayVar(&t.http.Hosts, "allow-host", nil, "host name by which clients may address the server; may be repeated")
+	set.BoolVar(&t.metrics, "metrics", false, "serve Prometheus metrics at /metrics")
 	set.DurationVar(&t.http.SessionTimeout, "session-timeout", server.DefaultSessionTimeout, "end a session that sent no request for so long")
 	return cmd
 }
@@ -62,6 +64,7 @@ type transport struct {
 	name, host, port string
 	tokenFile        string
 	allowRoots       []string
+	metrics          bool
 	http             server.HTTPOptions
 }
 
@@ -152,7 +155,7 @@ func serve(ctx context.Context, std streams, flags *globalFlags, t transport) er
 	if err != nil {
 		return err
 	}
-	flags.fence = fence
+	flags.fence, flags.metrics = fence, t.metrics
 	s, err := newServer(std, flags)
 	if err != nil {
 		return err

@@ -44,7 +44,11 @@ func newServer(std streams, flags *globalFlags) (*app, error) {
 	}
 	a.Server = server.New(server.Config{
 		Version: version(), Above: above, Below: below, Problems: problems,
-		ClientDir: os.Getenv("CLAUDE_PROJECT_DIR"), Dir: dir, Logger: log, Fence: flags.fence,
+		ClientDir: os.Getenv("CLAUDE_PROJECT_DIR"), Dir: dir, Logger: log, Fence: flags.fence, Metrics: flags.metrics,
+		Toolchain: func(ctx context.Context) error {
+			_, err := ready(ctx, a.gates.with(above.Over(below)))
+			return err
+		},
 		Open: func(root string, s server.Settings) (*nav.Workspace, error) {
 			gate := a.gates.with(s)
 			return nav.OpenWorkspace(root, nav.Options{

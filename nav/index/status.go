@@ -199,3 +199,32 @@ func (x *Index) removeDirIfOurs() error {
 	}
 	return err
 }
+
+// State is what an index is doing, as far as this process knows without looking.
+type State string
+
+// The states of an index.
+const (
+	Unknown    State = "unknown"    // nobody has asked yet, or nothing could be built
+	Building   State = "building"   // for the first time
+	Refreshing State = "refreshing" // the generation before answers meanwhile
+	Ready      State = "ready"
+)
+
+// State returns what the index is doing and how many files it holds. It takes no
+// time and touches no disk.
+func (x *Index) State() (s State, files int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.view == nil {
+		if x.base != nil {
+			return Building, 0
+		}
+		return Unknown, 0
+	}
+	files = x.view.layers[0].manifest.Files
+	if x.base != nil || x.delta != nil {
+		return Refreshing, files
+	}
+	return Ready, files
+}
