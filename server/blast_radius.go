@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/gtagsmcp/gtagsmcp/nav"
 )
@@ -40,7 +39,7 @@ func answerBlast(ctx context.Context, view *nav.View, in blastRadiusArgs) (*enve
 	}
 	e.Message = fmt.Sprintf("%s and %s changed since %s", plural(found.ChangedFiles, "file"), plural(found.ChangedFunctions, "definition"), found.GitRef)
 	if len(found.SkippedBroad) > 0 {
-		e.Message += "; too widely used to follow: " + strings.Join(found.SkippedBroad, ", ")
+		e.Message += "; too widely used to follow: " + some(found.SkippedBroad)
 	}
 	return e, nil
 }

@@ -39,6 +39,7 @@ type envelope struct {
 	Extra       []field // what only one tool answers, in order
 	retry       bool    // the error passes by itself
 	outcome     outcome // for the metrics
+	early       bool    // the page ended before its limit, see fit
 	rest        string  // the footer when there is more but no next page
 }
 

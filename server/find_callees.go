@@ -46,7 +46,7 @@ func answerCallees(ctx context.Context, view *nav.View, in findCalleesArgs) (*en
 	e.Extra = []field{{"definition", placeOf(found.Definition)}}
 	if len(found.Selectors) > 1 {
 		e.Warning = fmt.Sprintf("%d functions share this name, this is the first; select another: %s",
-			len(found.Selectors), strings.Join(found.Selectors[1:], ", "))
+			len(found.Selectors), some(found.Selectors[1:]))
 	}
 	return e, nil
 }

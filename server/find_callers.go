@@ -47,7 +47,7 @@ func answerCallers(ctx context.Context, view *nav.View, in findCallersArgs) (*en
 		e.NextTools = []string{"find_references", "find_definition"}
 	}
 	if len(found.Selectors) > 1 && found.Total > 0 {
-		e.Message = fmt.Sprintf("%d definitions share this name; select one: %s", len(found.Selectors), strings.Join(found.Selectors, ", "))
+		e.Message = fmt.Sprintf("%d definitions share this name; select one: %s", len(found.Selectors), some(found.Selectors))
 	}
 	return e, nil
 }

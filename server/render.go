@@ -93,7 +93,11 @@ func (e *envelope) footer() []string {
 	case e.Truncated && e.rest != "":
 		return []string{e.rest}
 	case e.Truncated:
-		return []string{fmt.Sprintf("[%d-%d of %d · offset=%d for more]", e.Offset+1, e.Offset+n, e.Total, e.Offset+n)}
+		why := ""
+		if e.early {
+			why = ", cut at 12,000 characters"
+		}
+		return []string{fmt.Sprintf("[%d-%d of %d%s · offset=%d for more]", e.Offset+1, e.Offset+n, e.Total, why, e.Offset+n)}
 	case e.Offset > 0 && n > 0:
 		return []string{fmt.Sprintf("[%d-%d of %d]", e.Offset+1, e.Offset+n, e.Total)}
 	}

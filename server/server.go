@@ -158,6 +158,9 @@ func (s *Server) answer(ctx context.Context, req request) (e *envelope) {
 	}
 	e.Root = root
 	e.Warning = joinWarnings(append(slices.Clone(s.cfg.Problems), ws.problem, e.Warning))
+	if common(req.arguments).Format != "json" && !choosesSize(req.arguments) {
+		e.fit(maxText)
+	}
 	return e
 }
 
