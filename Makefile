@@ -12,7 +12,7 @@ BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build bundle test test-bundle test-install check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain jdk release release-key clean
+.PHONY: help build bundle test test-bundle test-clients test-install check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain jdk release release-key clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +89,9 @@ release: ## the files of a release, into DIST (VERSION=v1.2.3 KEY=private key; P
 
 release-key: ## a new key for all releases to come (KEY=new private key's file, outside the repository)
 	go run ./cmd/release key -key "$(KEY)"
+
+test-clients: build ## connect real coding agents by config --write (npm, 1.3 GB at first)
+	GTAGS_MCP_HOME=$(CACHE)/home .ci/clients
 
 demo: build ## install a toolchain into an empty home, serve, ask, print the answers
 	go run ./cmd/demo -server $(BIN) $(if $(DEMO_TREE),-tree "$(DEMO_TREE)")
