@@ -465,10 +465,10 @@ prepare() {
     die "$target is a symbolic link to $(readlink "$target"), so something else looks after it; remove the link or choose another folder with --dir"
   fi
   why=$(mkdir -p "$dir" 2>&1) || unwritable
-  for stale in "$dir/.$name-install."*; do
-    if [ -d "$stale" ] && ! kill -0 "${stale##*.}" 2>/dev/null; then rm -rf "$stale"; fi # of a run that was killed
+  tmp=$dir/.$name-install.$(uname -n).$$
+  for stale in "$dir/.$name-install.$(uname -n)."*; do # of runs on this host that were killed
+    if [ "$stale" = "$tmp" ] || ! kill -0 "${stale##*.}" 2>/dev/null; then rm -rf "$stale"; fi
   done
-  tmp=$dir/.$name-install.$$
   why=$( (umask 077 && mkdir "$tmp") 2>&1) || unwritable
   trap 'rm -rf "$tmp"' EXIT
   trap 'exit 129' HUP
