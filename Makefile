@@ -12,7 +12,7 @@ BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build bundle test test-bundle test-clients test-install check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain jdk release release-key clean
+.PHONY: help build bundle test test-bundle test-clients test-install docs check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain jdk release release-key clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,6 +110,9 @@ test-install: ## the installer's matrix, in roots made of Debian's packages (min
 	go run ./cmd/release sign -version v0.0.1 -dist $(INSTALL_DIST) -partial -public $(INSTALL_KEY).pub -key $(INSTALL_KEY)
 	GTAGS_MCP_INSTALL_ROOTS=$(INSTALL_ROOTS) GTAGS_MCP_INSTALL_DIST=$(INSTALL_DIST) \
 	  go test -tags install -run Install -count 1 -timeout 60m -v ./bootstrap
+
+docs: toolchain ## write the part of docs/tools.md that comes from the tools
+	$(TEST_ENV) UPDATE_SNAPSHOTS=1 go test -count 1 -run ToolsPage ./server
 
 clean: ## remove what the targets made
 	rm -rf bin dist $(CACHE)

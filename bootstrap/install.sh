@@ -695,6 +695,9 @@ replace() {
   fi
   unpack
   prove
+  if [ -e "$target" ]; then # for upgrade --rollback
+    ln -f "$target" "$dir/.$name.previous" 2>/dev/null || cp -p "$target" "$dir/.$name.previous" || no_room
+  fi
   why=$(mv -f "$tmp/new/$name" "$target" 2>&1) || unwritable
   rm -rf "$tmp"
 }

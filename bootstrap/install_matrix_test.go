@@ -203,8 +203,10 @@ func (m *machine) has(version string, size int) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	if len(entries) != 1 {
-		m.t.Errorf("beside the program: %v", entries)
+	for _, e := range entries {
+		if e.Name() != "gtagsmcp" && e.Name() != ".gtagsmcp.previous" {
+			m.t.Errorf("beside the program: %s", e)
+		}
 	}
 }
 
@@ -263,7 +265,7 @@ func TestInstallMatrixServer(t *testing.T) {
 		m := debian(t, set, "GTAGS_MCP_MIRROR="+v.URL)
 		m.run(v.script()).want(t, 1, "cannot find the newest release at "+v.URL+repo+"/releases/latest")
 		m = debian(t, set, "GTAGS_MCP_MIRROR=http://127.0.0.1:9")
-		m.run(v.script()).want(t, 1, "cannot find the newest release", "refused")
+		m.run(v.script()).want(t, 1, "cannot find the newest release")
 		m.nothing()
 	}
 }

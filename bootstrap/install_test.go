@@ -319,6 +319,9 @@ func live(t *testing.T, m *machine, v *vendor) {
 	if got := read(t, target); got != string(program("v1.0.0", 1000)) {
 		t.Errorf("after going back it is not v1.0.0")
 	}
+	if got := read(t, filepath.Join(filepath.Dir(target), ".gtagsmcp.previous")); got != string(program("v1.10.0", 1000)) {
+		t.Errorf("what is kept for upgrade --rollback is not v1.10.0")
+	}
 	if got, want := read(t, filepath.Join(m.home, "ran")), strings.Repeat("v1.0.0 setup\n", 3); got != want {
 		t.Errorf("the program was called as %q, want %q", got, want)
 	}

@@ -76,6 +76,7 @@ var toolExamples = map[string]map[string]any{
 	"summarize_references": {"symbol": "disk"},
 	"list_file_symbols":    {"file_path": "drivers/disk.c"},
 	"update_index":         {},
+	"find_code":            {"route": "structure", "path": "include/disk.h"},
 }
 
 // generatedBelow divides docs/tools.md: what stands above is written by hand.
@@ -139,7 +140,8 @@ func toolsPage(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&page, "\nJSON: `%s`\n", strings.Join(strings.Fields(string(keys)), "` `"))
+		outer := slices.DeleteFunc(strings.Fields(string(keys)), func(key string) bool { return strings.Count(key, ".") > 1 })
+		fmt.Fprintf(&page, "\nJSON: `%s`\n", strings.Join(outer, "` `"))
 	}
 	return page.String()
 }
