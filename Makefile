@@ -7,12 +7,14 @@ BIN        := bin/gtagsmcp
 TOOLS_JSON := $(CACHE)/toolchain.json
 TEST_ENV   := GTAGS_MCP_TEST_TOOLCHAIN=$(TOOLS_JSON) GTAGS_MCP_HOME=$(CACHE)/home
 FUZZTIME   ?= 20s
+ARTIFACTS  ?= build-global/dist
+OLD_ROOT   ?= $(CACHE)/bullseye
 BENCH_TREE ?= $(CACHE)/linux-6.1
 BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build bundle test test-bundle test-clients test-install docs check lint fuzz tree bench bench-index faults eval artifacts demo conformance toolchain jdk release release-key clean
+.PHONY: help build bundle test test-bundle test-clients test-install docs check lint fuzz tree bench bench-index faults eval artifacts test-toolchain demo conformance toolchain jdk release release-key clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +94,16 @@ release-key: ## a new key for all releases to come (KEY=new private key's file, 
 
 test-clients: build ## connect real coding agents by config --write (npm, 1.3 GB at first)
 	GTAGS_MCP_HOME=$(CACHE)/home .ci/clients
+
+test-toolchain: $(ARTIFACTS)/SHA256SUMS $(OLD_ROOT)/bin/sh ## the toolchain from an empty home, against a release server on this machine (root; minutes)
+	GTAGS_MCP_TEST_ARTIFACTS=$(abspath $(ARTIFACTS)) GTAGS_MCP_TEST_OLD_ROOT=$(abspath $(OLD_ROOT)) \
+	  go test -tags artifacts -run '^TestArtifact' -v -count 1 -timeout 60m ./cmd/gtagsmcp
+
+$(ARTIFACTS)/SHA256SUMS:
+	go run ./cmd/build-global build -jobs 2 -out $(ARTIFACTS) $(ARTIFACT_FLAGS)
+
+$(OLD_ROOT)/bin/sh: # an older system, with glibc 2.31
+	debootstrap --variant=minbase bullseye $(OLD_ROOT)
 
 demo: build ## install a toolchain into an empty home, serve, ask, print the answers
 	go run ./cmd/demo -server $(BIN) $(if $(DEMO_TREE),-tree "$(DEMO_TREE)")

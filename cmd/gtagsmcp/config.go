@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -148,6 +149,11 @@ func programEntry(flags *globalFlags) (client.Entry, error) {
 // desktop clients have a short PATH.
 func programPath() (string, error) {
 	path, err := os.Executable()
+	if err != nil { // a root without /proc: as it was called
+		if path, err = exec.LookPath(os.Args[0]); err == nil {
+			path, err = filepath.Abs(path)
+		}
+	}
 	if err != nil {
 		return "", fmt.Errorf("the path of this program cannot be found: %w", err)
 	}

@@ -104,7 +104,8 @@ func (a Asset) limit() int64 {
 
 // fetchFrom tries one URL until the file is there and verified. An attempt that
 // got further than all before it does not count, so a connection that breaks
-// every few kilobytes still ends.
+// every few kilobytes still ends. One that a trickle was cut off from does: a
+// server that sends a byte now and then would hold us for weeks.
 func (c *Client) fetchFrom(ctx context.Context, u string, a Asset, p *partial) error {
 	furthest := int64(0)
 	for failed := 0; ; {
@@ -121,11 +122,12 @@ func (c *Client) fetchFrom(ctx context.Context, u string, a Asset, p *partial) e
 				return fmt.Errorf("%s: %w", u, err)
 			}
 		}
-		if p.size > furthest {
-			furthest, failed = p.size, 0
+		if gained := p.size - furthest; gained >= MinProgress || gained > 0 && !errors.Is(err, ErrStalled) {
+			failed = 0
 		} else {
 			failed++
 		}
+		furthest = max(furthest, p.size)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -89,6 +90,15 @@ func TestStall(t *testing.T) {
 		},
 		"trickle": func(r *http.Request) (*http.Response, error) {
 			return response(r, 200, trickle{r, bytes.NewReader(body), 100, time.Second}, nil), nil
+		},
+		// Each attempt gets a little further than the one before.
+		"trickle that is continued": func(r *http.Request) (*http.Response, error) {
+			from, code, header := 0, 200, http.Header{"Etag": {`"x"`}}
+			if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &from); err == nil {
+				code = 206
+				header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, len(body)-1, len(body)))
+			}
+			return response(r, code, trickle{r, bytes.NewReader(body[from:]), 100, time.Second}, header), nil
 		},
 	}
 	for name, rt := range tests {
