@@ -118,8 +118,7 @@ INSTALL_KEY   := $(CACHE)/install-key
 test-install: ## the installer's matrix, in roots made of Debian's packages (minutes)
 	.ci/install-roots $(INSTALL_ROOTS)
 	[ -e $(INSTALL_KEY) ] || go run ./cmd/release key -key $(INSTALL_KEY) -public $(INSTALL_KEY).pub
-	go run ./cmd/release build -version v0.0.1 -dist $(INSTALL_DIST) -partial -public $(INSTALL_KEY).pub
-	go run ./cmd/release sign -version v0.0.1 -dist $(INSTALL_DIST) -partial -public $(INSTALL_KEY).pub -key $(INSTALL_KEY)
+	$(MAKE) release VERSION=v0.0.1 KEY=$(INSTALL_KEY) PUB=$(INSTALL_KEY).pub DIST=$(INSTALL_DIST)
 	GTAGS_MCP_INSTALL_ROOTS=$(INSTALL_ROOTS) GTAGS_MCP_INSTALL_DIST=$(INSTALL_DIST) \
 	  go test -tags install -run Install -count 1 -timeout 60m -v ./bootstrap
 

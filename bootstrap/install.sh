@@ -162,7 +162,8 @@ run_curl() {
 run_wget() {
   if [ -n "${SSL_CERT_FILE:-}" ]; then set -- --ca-certificate="$SSL_CERT_FILE" "$@"; fi
   if [ -n "${SSL_CERT_DIR:-}" ]; then set -- --ca-directory="$SSL_CERT_DIR" "$@"; fi
-  answer=$(LC_ALL=C wget --server-response --tries=1 --timeout=30 --no-hsts "$@" 2>&1)
+  if wget --help | grep -q -e --no-hsts; then set -- --no-hsts "$@"; fi
+  answer=$(LC_ALL=C wget --server-response --tries=1 --timeout=30 "$@" 2>&1)
   status=$?
   printf '%s\n' "$answer" >&2
   if [ "$tls" = yes ] && printf '%s\n' "$answer" | grep -qi '^ *Location: *http:'; then
@@ -235,7 +236,10 @@ fetch() {
   failed=0 furthest=0
   : >"$2" || return 1
   while :; do
-    why=$( (ulimit -f "$3" && attempt "$1" "$2") 2>&1 ) && return 0
+    why=$( (
+      ulimit -f "$3" 2>/dev/null # a lower limit may be in force
+      attempt "$1" "$2"
+    ) 2>&1) && return 0
     got=$(size "$2")
     if [ "$got" -ge $((furthest + 16384)) ]; then
       failed=0 furthest=$got
@@ -535,7 +539,7 @@ present() {
 newer() {
   printf '%s\n%s\n' "${1#v}" "${2#v}" | awk -F '[.+-]' '
     { for (i = 1; i <= 3; i++) n[NR, i] = $i + 0 }
-    END { for (i = 1; i <= 3; i++) if (n[1, i] != n[2, i]) exit n[1, i] < n[2, i]; exit 1 }'
+    END { for (i = 1; i <= 3; i++) if (n[1, i] != n[2, i]) exit (n[1, i] < n[2, i]); exit 1 }'
 }
 
 # ---- PATH ----
@@ -738,6 +742,7 @@ run_setup() {
 }
 
 uninstall() {
+  home=${GTAGS_MCP_HOME:-${HOME:-}/.gtags-mcp}
   if [ -e "$target" ]; then
     if [ "$service" = yes ]; then optional service uninstall; fi
     if [ "$data" = ask ]; then ask; fi
@@ -754,7 +759,6 @@ uninstall() {
     say "there is no $target"
   fi
   if [ "$path" = yes ]; then remove_path; fi
-  home=${GTAGS_MCP_HOME:-${HOME:-}/.gtags-mcp}
   if [ "$dry" = no ] && [ -d "$home" ]; then say "left: $home"; fi
 }
 
@@ -762,7 +766,7 @@ uninstall() {
 ask() {
   data=keep
   if [ "$dry" = no ] && (: </dev/tty) 2>/dev/null; then
-    printf 'Remove the toolchain and settings in %s too? [y/N] ' "${GTAGS_MCP_HOME:-$HOME/.gtags-mcp}" >/dev/tty
+    printf 'Remove the toolchain and settings in %s too? [y/N] ' "$home" >/dev/tty
     read -r reply </dev/tty || reply=n
     case $reply in [yY]*) data=purge ;; esac
   fi

@@ -80,6 +80,7 @@ func debian(t *testing.T, set string, env ...string) *machine {
 // TestInstallMatrixLife: everything that downloads, everything that checks, and
 // every shell that reads the script.
 func TestInstallMatrixLife(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ root, set, shell, checker string }{
 		{"debian", "/set/curl-minisign", "/bin/bash", "minisign"},
 		{"debian", "/set/curl-openssl", "/bin/bash", "openssl"},
@@ -103,6 +104,7 @@ func TestInstallMatrixLife(t *testing.T) {
 // TestInstallMatrixUnsigned: where nothing can check the signature, TLS must
 // vouch for the server, and --require-signature is not met.
 func TestInstallMatrixUnsigned(t *testing.T) {
+	t.Parallel()
 	plain, secure := newVendor(t, releasetest.New(t)), newVendor(t, releasetest.NewTLS(t))
 	plain.publish("v1.0.0", 1000)
 	secure.publish("v1.0.0", 1000)
@@ -130,6 +132,7 @@ func TestInstallMatrixUnsigned(t *testing.T) {
 
 // TestInstallMatrixBusybox: one program plays all others, minisign added.
 func TestInstallMatrixBusybox(t *testing.T) {
+	t.Parallel()
 	v := newVendor(t, releasetest.New(t))
 	v.publish("v1.0.0", 1000)
 	m := inRoot(t, "busybox", "/bin:/home/tools", "/bin/sh", "", "GTAGS_MCP_MIRROR="+v.URL)
@@ -172,6 +175,7 @@ var downloaders = []string{"curl-minisign", "wget-minisign", "python"}
 // TestInstallMatrixCutOnce breaks the download of the archive once, at every
 // 64 kB: it is continued, or begun again where the server knows no ranges.
 func TestInstallMatrixCutOnce(t *testing.T) {
+	t.Parallel()
 	const size = 640 << 10
 	for _, set := range downloaders {
 		for at := 0; at < size*3/4; at += 64 << 10 {
@@ -213,6 +217,7 @@ func (m *machine) has(version string, size int) {
 // TestInstallMatrixCutAlways breaks every answer after n bytes. With ranges the
 // file arrives in pieces; without, the old program stays.
 func TestInstallMatrixCutAlways(t *testing.T) {
+	t.Parallel()
 	const size = 320 << 10
 	for _, set := range downloaders {
 		for at := 0; at < size*3/4; at += 64 << 10 {
@@ -238,6 +243,7 @@ func TestInstallMatrixCutAlways(t *testing.T) {
 
 // TestInstallMatrixServer: what a server can answer instead of the file.
 func TestInstallMatrixServer(t *testing.T) {
+	t.Parallel()
 	for _, set := range downloaders {
 		for _, c := range []struct {
 			name  string
@@ -273,6 +279,7 @@ func TestInstallMatrixServer(t *testing.T) {
 // TestInstallMatrixTLS: a certificate that only SSL_CERT_FILE vouches for, and a
 // way from https to http, which is not taken.
 func TestInstallMatrixTLS(t *testing.T) {
+	t.Parallel()
 	for _, set := range downloaders {
 		v := newVendor(t, releasetest.NewTLS(t))
 		v.publish("v1.0.0", 1000)
@@ -299,6 +306,7 @@ func TestInstallMatrixTLS(t *testing.T) {
 // TestInstallMatrixProxy: the servers' names do not exist, so only a proxy leads
 // to them; TLS goes through it by CONNECT.
 func TestInstallMatrixProxy(t *testing.T) {
+	t.Parallel()
 	for _, set := range downloaders {
 		for _, variable := range []string{"http_proxy", "HTTP_PROXY"} {
 			v := newVendor(t, releasetest.New(t))
@@ -381,6 +389,7 @@ func tunnel(w http.ResponseWriter, address string) {
 // TestInstallMatrixFolders: homes in which nothing can be written, or run, or
 // fitted, each named for what it is, and nothing changed.
 func TestInstallMatrixFolders(t *testing.T) {
+	t.Parallel()
 	const size = 3 << 20
 	for _, set := range downloaders {
 		v := newVendor(t, releasetest.New(t))
@@ -422,6 +431,7 @@ func TestInstallMatrixFolders(t *testing.T) {
 // TestInstallMatrixStartFiles: one line in each start file, which works in the
 // shell it is for, and is gone without a trace after removal.
 func TestInstallMatrixStartFiles(t *testing.T) {
+	t.Parallel()
 	for _, dir := range []string{"/home/user/.local/bin", "/home/user/a b/it's $HOME `x` \\ \"bin\""} {
 		for _, start := range []string{"", "# mine\n", "# mine, without an end"} {
 			v := newVendor(t, releasetest.New(t))
@@ -482,6 +492,7 @@ func (m *machine) forgets(before map[string]string, but ...string) {
 // TestInstallMatrixReadOnlyStartFile: a start file that cannot be changed costs
 // a message, not the install.
 func TestInstallMatrixReadOnlyStartFile(t *testing.T) {
+	t.Parallel()
 	v := newVendor(t, releasetest.New(t))
 	v.publish("v1.0.0", 1000)
 	m := debian(t, "curl-minisign", "GTAGS_MCP_MIRROR="+v.URL)
@@ -495,9 +506,32 @@ func TestInstallMatrixReadOnlyStartFile(t *testing.T) {
 	}
 }
 
+// TestInstallMatrixAsks: removal asks at the terminal about the toolchain, since
+// standard input is the script.
+func TestInstallMatrixAsks(t *testing.T) {
+	t.Parallel()
+	v := newVendor(t, releasetest.New(t))
+	v.publish("v1.0.0", 1000)
+	for _, c := range []struct{ answer, ran string }{
+		{"y", "v1.0.0 setup\nv1.0.0 setup --uninstall\n"},
+		{"n", "v1.0.0 setup\n"},
+		{"", "v1.0.0 setup\n"},
+	} {
+		m := newMachine(t, "GTAGS_MCP_MIRROR="+v.URL)
+		m.run(v.script()).want(t, 0)
+		write(t, filepath.Join(m.home, "install.sh"), v.script())
+		m.command(c.answer+"\n", "script", "-qec", "sh -s -- --uninstall <install.sh", "/dev/null").
+			want(t, 0, "Remove the toolchain and settings in "+m.home+"/.gtags-mcp too? [y/N]")
+		if got := read(t, filepath.Join(m.home, "ran")); got != c.ran {
+			t.Errorf("after the answer %q the program was called as %q, want %q", c.answer, got, c.ran)
+		}
+	}
+}
+
 // TestInstallMatrixKilled kills the installer at random moments: what is there
 // afterwards is the old program or the new one, and the next run tidies up.
 func TestInstallMatrixKilled(t *testing.T) {
+	t.Parallel()
 	const size = 256 << 10
 	v := newVendor(t, releasetest.New(t))
 	v.publish("v1.0.0", size)
@@ -531,6 +565,7 @@ func TestInstallMatrixKilled(t *testing.T) {
 // TestInstallMatrixTwoAtOnce: ten installers at the same time end in one good
 // program.
 func TestInstallMatrixTwoAtOnce(t *testing.T) {
+	t.Parallel()
 	v := newVendor(t, releasetest.New(t))
 	v.publish("v1.0.0", 100<<10)
 	m := newMachine(t, "GTAGS_MCP_MIRROR="+v.URL)
@@ -557,6 +592,7 @@ func TestInstallMatrixTwoAtOnce(t *testing.T) {
 
 // TestInstallMatrixCutAtEveryByte is the thorough form of the test by lines.
 func TestInstallMatrixCutAtEveryByte(t *testing.T) {
+	t.Parallel()
 	v := newVendor(t, releasetest.New(t))
 	v.publish("v1.0.0", 100)
 	script := strings.TrimSuffix(v.script(), "\n")
@@ -574,6 +610,7 @@ func TestInstallMatrixCutAtEveryByte(t *testing.T) {
 
 // TestInstallMatrixShellcheck runs the check that CI's root brings along.
 func TestInstallMatrixShellcheck(t *testing.T) {
+	t.Parallel()
 	m := debian(t, "none")
 	m.command(installer(t), "/usr/bin/shellcheck", "--shell=sh", "-").want(t, 0)
 	m.command("echo $1\n", "/usr/bin/shellcheck", "--shell=sh", "-").want(t, 1, "SC2086")
@@ -582,6 +619,7 @@ func TestInstallMatrixShellcheck(t *testing.T) {
 // TestInstallMatrixRelease installs the files that make release made, real
 // program and all.
 func TestInstallMatrixRelease(t *testing.T) {
+	t.Parallel()
 	dist := os.Getenv("GTAGS_MCP_INSTALL_DIST")
 	if dist == "" {
 		t.Fatal("GTAGS_MCP_INSTALL_DIST is not set; run make test-install")
