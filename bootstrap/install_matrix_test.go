@@ -96,7 +96,7 @@ func TestInstallMatrixLife(t *testing.T) {
 			m := inRoot(t, c.root, c.set, c.shell, "", "GTAGS_MCP_MIRROR="+v.URL)
 			m.run(v.script(), "--no-path").want(t, 0, "signature checked ("+c.checker+")")
 			m = inRoot(t, c.root, c.set, c.shell, "", "GTAGS_MCP_MIRROR="+v.URL)
-			live(t, m, v)
+			live(t, m, v, ".bashrc")
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestInstallMatrixBusybox(t *testing.T) {
 	v.publish("v1.0.0", 1000)
 	m := inRoot(t, "busybox", "/bin:/home/tools", "/bin/sh", "", "GTAGS_MCP_MIRROR="+v.URL)
 	m.staticMinisign()
-	live(t, m, v)
+	live(t, m, v, ".bashrc")
 }
 
 // staticMinisign gives the machine a minisign: our own library behind its

@@ -293,12 +293,48 @@ func TestInstaller(t *testing.T) {
 	v := newVendor(t, releasetest.New(t))
 	v.publish("v1.0.0", 1000)
 	m := newMachine(t, "GTAGS_MCP_MIRROR="+v.URL)
-	live(t, m, v)
+	start := ".bashrc"
+	if runtime.GOOS == "darwin" {
+		start = ".bash_profile"
+	}
+	live(t, m, v, start)
 }
 
-func live(t *testing.T, m *machine, v *vendor) {
+// pretend puts a uname and a sysctl before the machine's own.
+func (m *machine) pretend(kernel, processor, rosetta string) {
+	m.t.Helper()
+	bin := filepath.Join(filepath.Dir(m.home), "bin")
+	for name, text := range map[string]string{
+		"uname":  "case $1 in -m) echo " + processor + " ;; -n) echo host ;; *) echo " + kernel + " ;; esac",
+		"sysctl": `[ "$2" = hw.optional.arm64 ] && echo ` + rosetta,
+	} {
+		write(m.t, filepath.Join(bin, name), "#!/bin/sh\n"+text+"\n")
+		if err := os.Chmod(filepath.Join(bin, name), 0o755); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	m.env = append(m.env, "PATH="+bin+":"+os.Getenv("PATH"))
+}
+
+// TestInstallerOnMacOS goes the ways that only macOS takes, as far as a shell on
+// another system can.
+func TestInstallerOnMacOS(t *testing.T) {
+	v := newVendor(t, releasetest.New(t))
+	v.publish("v1.0.0", 1000)
+	m := newMachine(t, "GTAGS_MCP_MIRROR="+v.URL)
+	m.pretend("Darwin", "x86_64", "1")
+	live(t, m, v, ".bash_profile")
+	for _, r := range v.Requests() {
+		if strings.HasSuffix(r.URL.Path, ".tar.gz") && !strings.HasSuffix(r.URL.Path, "/gtagsmcp-darwin-arm64.tar.gz") {
+			t.Errorf("asked for %s", r.URL.Path)
+		}
+	}
+}
+
+// live goes through it all; start is the start file of bash there.
+func live(t *testing.T, m *machine, v *vendor, start string) {
 	t.Helper()
-	write(t, filepath.Join(m.home, ".bashrc"), "# mine")
+	write(t, filepath.Join(m.home, start), "# mine")
 	m.give()
 	before := files(t, m.home)
 	script := v.script()
@@ -325,8 +361,8 @@ func live(t *testing.T, m *machine, v *vendor) {
 	if got, want := read(t, filepath.Join(m.home, "ran")), strings.Repeat("v1.0.0 setup\n", 3); got != want {
 		t.Errorf("the program was called as %q, want %q", got, want)
 	}
-	if n := strings.Count(read(t, filepath.Join(m.home, ".bashrc")), "gtagsmcp installer"); n != 1 {
-		t.Errorf("%d lines in .bashrc, want 1", n)
+	if n := strings.Count(read(t, filepath.Join(m.home, start)), "gtagsmcp installer"); n != 1 {
+		t.Errorf("%d lines in %s, want 1", n, start)
 	}
 	m.run(script, "--uninstall", "--purge").want(t, 0, "removed ", "removed the PATH line")
 	if got := read(t, filepath.Join(m.home, "ran")); !strings.HasSuffix(got, "v1.0.0 setup --uninstall\n") {
@@ -367,15 +403,7 @@ func TestInstallerPlatforms(t *testing.T) {
 		{"MINGW64_NT", "x86_64", "", "WSL"},
 	} {
 		m := newMachine(t)
-		bin := filepath.Join(filepath.Dir(m.home), "bin")
-		write(t, filepath.Join(bin, "uname"), fmt.Sprintf("#!/bin/sh\n[ $1 = -m ] && echo %s || echo %s\n", c.processor, c.kernel))
-		write(t, filepath.Join(bin, "sysctl"), fmt.Sprintf("#!/bin/sh\n[ \"$2\" = hw.optional.arm64 ] && echo %s\n", c.rosetta))
-		for _, f := range []string{"uname", "sysctl"} {
-			if err := os.Chmod(filepath.Join(bin, f), 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		m.env = append(m.env, "PATH="+bin+":"+os.Getenv("PATH"))
+		m.pretend(c.kernel, c.processor, c.rosetta)
 		r := m.run(installer(t), "--dry-run", "--version", "1.2.3")
 		code := 1
 		if strings.HasPrefix(c.want, "gtagsmcp-") {
