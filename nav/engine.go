@@ -18,6 +18,7 @@ import (
 	"github.com/gtagsmcp/gtagsmcp/nav/outline"
 	"github.com/gtagsmcp/gtagsmcp/nav/semantic"
 	"github.com/gtagsmcp/gtagsmcp/nav/semantic/golang"
+	"github.com/gtagsmcp/gtagsmcp/nav/semantic/java"
 )
 
 // Toolchain is what the engine may run. It comes from outside: nav never looks
@@ -56,7 +57,8 @@ type Options struct {
 	// before it gives up with an *index.BuildingError. Zero means 10 seconds,
 	// well below the 60 seconds after which hosts give up on a call.
 	FirstWait time.Duration
-	// FrontEnds are those of find_code; nil means the ones that need no program.
+	// FrontEnds are those of find_code; nil means new ones that belong
+	// to this workspace alone and do not resolve.
 	FrontEnds *FrontEnds
 	// CodeLimits bound what find_code reads; the zero value means those of the
 	// contract.
@@ -77,6 +79,7 @@ type Workspace struct {
 	callers  callerCache
 
 	code *semantic.Engine
+	own  *FrontEnds // closed with the workspace; nil when they are shared
 
 	mu          sync.Mutex
 	ctags       *ctags.Service
@@ -95,8 +98,10 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
+	var own *FrontEnds
 	if opts.FrontEnds == nil {
-		opts.FrontEnds = NewFrontEnds(golang.Options{})
+		own = NewFrontEnds(golang.Options{}, java.Options{})
+		opts.FrontEnds = own
 	}
 	macros, err := macro.New(opts.Macros)
 	if err != nil {
@@ -124,7 +129,7 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 		dir.Close()
 		return nil, err
 	}
-	w := &Workspace{root: root, opts: opts, index: x, files: newSourceCache(dir), macros: macros}
+	w := &Workspace{root: root, opts: opts, index: x, files: newSourceCache(dir), macros: macros, own: own}
 	w.code = newCodeEngine(w)
 	return w, nil
 }
@@ -138,6 +143,9 @@ func (w *Workspace) State() (s index.State, files int) { return w.index.State() 
 // Close ends the processes and lets go of the files of this workspace.
 func (w *Workspace) Close() error {
 	w.code.Close()
+	if w.own != nil {
+		w.own.Close()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ctags != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gtagsmcp/gtagsmcp/nav"
 	"github.com/gtagsmcp/gtagsmcp/nav/semantic/golang"
+	"github.com/gtagsmcp/gtagsmcp/nav/semantic/java"
 )
 
 // TestMain lets the test binary play the resolver for Go, which a server runs as
@@ -21,8 +22,19 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	dir, err := os.MkdirTemp("", "java")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	javaDir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
 }
+
+// javaDir keeps the compiled helper of the Java front end from test to test.
+var javaDir string
 
 // frontEnds are those of a server, with the go command that runs the tests.
 func frontEnds(t testing.TB) *nav.FrontEnds {
@@ -30,7 +42,7 @@ func frontEnds(t testing.TB) *nav.FrontEnds {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := nav.NewFrontEnds(golang.Options{Child: []string{os.Args[0], "go-resolver"}, Go: path, Env: os.Environ()})
+	f := nav.NewFrontEnds(golang.Options{Child: []string{os.Args[0], "go-resolver"}, Go: path, Env: os.Environ()}, java.Options{Dir: javaDir})
 	t.Cleanup(f.Close)
 	return f
 }

@@ -19,7 +19,7 @@ const module = "github.com/gtagsmcp/gtagsmcp/"
 // package may import. A package that is not listed may not exist.
 var layers = map[string][]string{
 	"cmd/demo":           {},
-	"cmd/gtagsmcp":       {"bootstrap", "bootstrap/client", "bootstrap/service", "bootstrap/release", "bootstrap/upgrade", "evals", "nav", "nav/ctags", "nav/index", "nav/semantic/golang", "server", "toolchain", "toolchain/ctagscom", "toolchain/fetch"},
+	"cmd/gtagsmcp":       {"bootstrap", "bootstrap/client", "bootstrap/service", "bootstrap/release", "bootstrap/upgrade", "evals", "nav", "nav/ctags", "nav/index", "nav/semantic/golang", "nav/semantic/java", "server", "toolchain", "toolchain/ctagscom", "toolchain/fetch"},
 	"bootstrap":          {"toolchain"},
 	"bootstrap/bundle":   {},
 	"bootstrap/client":   {},
@@ -35,7 +35,7 @@ var layers = map[string][]string{
 	"bootstrap/upgrade":  {"bootstrap/release", "toolchain/fetch", "toolchain/unpack"},
 	"server":             {"nav"},
 	"evals":              {"server"},
-	"nav":                {"nav/callgraph", "nav/csource", "nav/ctags", "nav/gtagsdb", "nav/guard", "nav/index", "nav/macro", "nav/outline", "nav/semantic", "nav/semantic/golang"},
+	"nav":                {"nav/callgraph", "nav/csource", "nav/ctags", "nav/gtagsdb", "nav/guard", "nav/index", "nav/macro", "nav/outline", "nav/semantic", "nav/semantic/golang", "nav/semantic/java"},
 	"nav/index":          {"nav/csource", "nav/gtagsdb", "nav/macro", "nav/outline"},
 	"nav/gtagsdb":        {},
 	"nav/csource":        {},

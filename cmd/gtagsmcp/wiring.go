@@ -15,6 +15,7 @@ import (
 	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
 	"github.com/gtagsmcp/gtagsmcp/nav/index"
 	"github.com/gtagsmcp/gtagsmcp/nav/semantic/golang"
+	"github.com/gtagsmcp/gtagsmcp/nav/semantic/java"
 	"github.com/gtagsmcp/gtagsmcp/server"
 	"github.com/gtagsmcp/gtagsmcp/toolchain"
 )
@@ -39,7 +40,7 @@ func newServer(std streams, flags *globalFlags) (*app, error) {
 	above, below, problems := flags.settings()
 	log := std.logger(flags.level)
 	a := &app{
-		frontEnds: nav.NewFrontEnds(goOptions(log)),
+		frontEnds: nav.NewFrontEnds(goOptions(cfg, log), javaOptions(cfg, log)),
 		gates:     gates{base: bootstrap.Options{Toolchain: cfg, NoAutoSetup: !flags.autoSetup(), Follow: flags.serving}},
 	}
 	a.Server = server.New(server.Config{
@@ -71,11 +72,19 @@ func newServer(std streams, flags *globalFlags) (*app, error) {
 
 // goOptions runs the resolver for Go, which is this program in another role, when
 // there is a go command.
-func goOptions(log *slog.Logger) golang.Options {
+func goOptions(cfg toolchain.Config, log *slog.Logger) golang.Options {
 	o := golang.Options{Env: os.Environ(), Log: log}
-	self, err := os.Executable()
-	if path, missing := exec.LookPath("go"); err == nil && missing == nil && filepath.IsAbs(path) {
-		o.Go, o.Child = path, []string{self, goResolver}
+	if path, err := exec.LookPath("go"); err == nil && filepath.IsAbs(path) {
+		o.Go, o.Child = path, []string{cfg.Helper, goResolver}
+	}
+	return o
+}
+
+// javaOptions keeps the compiled helper beside the toolchain.
+func javaOptions(cfg toolchain.Config, log *slog.Logger) java.Options {
+	o := java.Options{Log: log}
+	if home, err := cfg.ManagedHome(); err == nil {
+		o.Dir = filepath.Join(home, "java")
 	}
 	return o
 }
