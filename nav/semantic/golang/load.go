@@ -42,6 +42,7 @@ type program struct {
 	coverage    semantic.Coverage
 	diagnostics semantic.Diagnostics
 	complaints  map[semantic.Problem]bool
+	malformed   []string // files with syntax errors
 }
 
 // place is one declaration of the project.
@@ -307,8 +308,13 @@ func (p *program) complain(e packages.Error) {
 	if len(position) > 1 {
 		fmt.Sscan(position[1], &problem.Line)
 	}
-	if e.Kind == packages.ListError {
+	switch e.Kind {
+	case packages.ListError:
 		p.diagnostics.Complete = false
+	case packages.ParseError:
+		if !slices.Contains(p.malformed, problem.Path) {
+			p.malformed = append(p.malformed, problem.Path)
+		}
 	}
 	if p.complaints[problem] {
 		return // a package and its twin for tests
@@ -335,10 +341,20 @@ func (p *program) cover(r *request) {
 		}
 	}
 	if aside > 0 {
-		p.miss("ignoredFolders", "%d Go files lie in testdata, vendor or hidden folders, which the go command leaves out", aside)
+		p.miss("ignoredFolders", "%s in testdata, vendor or hidden folders, which the go command leaves out", plural(aside, "Go file lies", "Go files lie"))
 	}
 	if excluded > 0 {
-		p.miss("excludedFiles", "%d Go files are not part of any package built for this system without cgo, %s for one", excluded, example)
+		p.miss("excludedFiles", "%s in no package built for this system without cgo, %s for one", plural(excluded, "Go file is", "Go files are"), example)
+	}
+	if n := len(p.malformed); n > 0 {
+		p.miss("syntaxErrors", "%s syntax errors, behind which declarations may be missed, %s for one", plural(n, "Go file has", "Go files have"), p.malformed[0])
 	}
 	p.coverage.Complete = len(p.coverage.Reasons) == 0
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", more)
 }

@@ -115,12 +115,12 @@ func (p *program) promoted(name string) (list []member) {
 
 // memberOf looks a field or method up in a type and in what it embeds.
 func (p *program) memberOf(owner *types.TypeName, name string) (member, bool) {
-	obj, index, _ := types.LookupFieldOrMethod(owner.Type(), true, owner.Pkg(), name)
+	obj, _, _ := types.LookupFieldOrMethod(owner.Type(), true, owner.Pkg(), name)
 	if obj == nil {
 		return member{}, false
 	}
 	m := member{place: p.placeOf(obj, containerOf(obj, owner))}
-	if len(index) > 1 {
+	if named := namedOf(owner.Type()); named != nil && m.Container != qualified(named.Obj()) {
 		m.from = m.Container
 	}
 	return m, true
@@ -190,21 +190,28 @@ func fieldOwner(field *types.Var, owner *types.TypeName) string {
 }
 
 // imported finds qualified names outside the project: "fmt.Stringer",
-// "net/http.Client.Do".
+// "net/http.Client.Do". A whole import path goes before the last element of one or
+// the name of a package.
 func (p *program) imported(name string) (list []member) {
-	slash := strings.LastIndexByte(name, '/') + 1
+	list = p.importedAs(name, func(pkg *types.Package) []string { return []string{pkg.Path()} })
+	if len(list) == 0 && !strings.Contains(name, "/") {
+		list = p.importedAs(name, func(pkg *types.Package) []string { return []string{path.Base(pkg.Path()), pkg.Name()} })
+	}
+	return list
+}
+
+func (p *program) importedAs(name string, spellings func(*types.Package) []string) (list []member) {
 	seen := map[string]bool{}
 	for _, pkg := range p.packages {
 		inner := ""
-		for _, prefix := range []string{pkg.Path(), path.Base(pkg.Path()), pkg.Name()} {
-			if rest, ok := strings.CutPrefix(name, prefix+"."); ok && (slash == 0 || prefix == pkg.Path()) {
+		for _, s := range spellings(pkg) {
+			if rest, ok := strings.CutPrefix(name, s+"."); ok {
 				inner = rest
-				break
 			}
 		}
 		typ, m, several := strings.Cut(inner, ".")
 		obj := pkg.Scope().Lookup(typ)
-		if inner == "" || obj == nil || seen[pkg.Path()] {
+		if obj == nil || seen[pkg.Path()] {
 			continue
 		}
 		seen[pkg.Path()] = true
