@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -21,7 +22,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gtagsmcp/gtagsmcp/bootstrap/release"
 	"github.com/gtagsmcp/gtagsmcp/toolchain/fetch/releasetest"
 )
 
@@ -294,7 +294,7 @@ func TestInstallMatrixTLS(t *testing.T) {
 		plain := newVendor(t, releasetest.New(t))
 		plain.publish("v2.0.0", 1000)
 		v.publish("v2.0.0", 1000)
-		v.Use(releasetest.When("v2.0.0/gtagsmcp-", releasetest.Redirect(plain.AssetURL(repo, "v2.0.0", release.Platforms[0].Archive()))))
+		v.Use(releasetest.When("v2.0.0/gtagsmcp-", releasetest.Redirect(plain.AssetURL(repo, "v2.0.0", "gtagsmcp-linux-"+runtime.GOARCH+".tar.gz"))))
 		m.run(v.script()).want(t, 1, "cannot download")
 		if n := len(plain.Requests()); n != 0 && set != "wget-minisign" { // wget goes there, what it brings is not taken
 			t.Errorf("%s: %d requests went from https to http", set, n)
@@ -632,16 +632,37 @@ func TestInstallMatrixRelease(t *testing.T) {
 	for _, e := range entries {
 		assets[e.Name()] = []byte(read(t, filepath.Join(dist, e.Name())))
 	}
-	s := releasetest.New(t)
-	s.Add(releasetest.Release{Repo: repo, Tag: "v0.0.1", Assets: assets})
+	archiveName := "gtagsmcp-linux-" + runtime.GOARCH + ".tar.gz"
+	serve := func() *releasetest.Server {
+		s := releasetest.New(t)
+		s.Add(releasetest.Release{Repo: repo, Tag: "v0.0.1", Assets: assets})
+		return s
+	}
+	s := serve()
 	for _, set := range downloaders {
 		m := debian(t, set, "GTAGS_MCP_MIRROR="+s.URL)
 		start := time.Now()
 		r := m.run(string(assets["install.sh"]))
 		r.want(t, 0, "signature checked", "gtagsmcp v0.0.1: /home/user/.local/bin/gtagsmcp")
-		t.Logf("%s: %.1f s, %d bytes\n%s", set, time.Since(start).Seconds(), len(assets[release.Platforms[0].Archive()]), r.text)
+		t.Logf("%s: %.1f s, %d bytes\n%s", set, time.Since(start).Seconds(), len(assets[archiveName]), r.text)
 		m.command("", "/home/user/.local/bin/gtagsmcp", "version").want(t, 0, "gtagsmcp v0.0.1 linux/")
 		m.run(string(assets["install.sh"])).want(t, 0, "gtagsmcp v0.0.1 is up to date")
 		m.run(string(assets["install.sh"]), "--uninstall", "--purge").want(t, 0, "removed /home/user/.local/bin/gtagsmcp")
 	}
+	// Every 64 kB once, then all of them in one install.
+	whole := len(assets[archiveName])
+	for at := 0; at < whole; at += 64 << 10 {
+		s := serve()
+		s.Use(releasetest.When("objects/gtagsmcp/gtagsmcp/v0.0.1/gtagsmcp-", releasetest.Times(1, releasetest.CutAfter(at))))
+		m := debian(t, "curl-minisign", "GTAGS_MCP_MIRROR="+s.URL)
+		m.run(string(assets["install.sh"]), "--no-setup").want(t, 0, "gtagsmcp v0.0.1: ")
+		if err := os.RemoveAll(m.home); err != nil { // 25 MB each
+			t.Error(err)
+		}
+	}
+	s = serve()
+	s.Use(releasetest.When("objects/gtagsmcp/gtagsmcp/v0.0.1/gtagsmcp-", releasetest.CutAfter(64<<10)))
+	m := debian(t, "curl-minisign", "GTAGS_MCP_MIRROR="+s.URL)
+	m.run(string(assets["install.sh"]), "--no-setup").want(t, 0, "gtagsmcp v0.0.1: ")
+	t.Logf("%d bytes in pieces of 64 kB took %d requests", whole, len(s.Requests()))
 }
