@@ -14,7 +14,7 @@ BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build bundle test test-bundle test-clients test-install docs check lint fuzz tree bench bench-index faults eval artifacts test-toolchain demo conformance toolchain jdk release release-key clean
+.PHONY: help build bundle test test-bundle test-clients test-install test-upgrade docs check lint fuzz tree bench bench-index faults eval artifacts test-toolchain demo conformance toolchain jdk release release-key clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -114,6 +114,9 @@ conformance: build ## a stock MCP client lists the tools and calls them
 INSTALL_ROOTS := $(CACHE)/install-roots
 INSTALL_DIST  := $(CACHE)/install-dist
 INSTALL_KEY   := $(CACHE)/install-key
+
+test-upgrade: ## upgrades by real programs: damaged releases, full disks, kills (minutes)
+	go test -tags matrix -run Matrix -v -timeout 30m ./bootstrap/upgrade
 
 test-install: ## the installer's matrix, in roots made of Debian's packages (minutes)
 	.ci/install-roots $(INSTALL_ROOTS)

@@ -60,19 +60,28 @@ func (w *world) write(path, text string, mode os.FileMode) {
 
 func packed(t testing.TB, files map[string]string) []byte {
 	t.Helper()
+	archive, err := pack(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return archive
+}
+
+func pack(files map[string]string) ([]byte, error) {
 	var out bytes.Buffer
 	gz := gzip.NewWriter(&out)
 	tw := tar.NewWriter(gz)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		err := tw.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(files[name])), Typeflag: tar.TypeReg})
-		if _, werr := tw.Write([]byte(files[name])); err != nil || werr != nil {
-			t.Fatal(err, werr)
+		if err == nil {
+			_, err = tw.Write([]byte(files[name]))
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	if err := errors.Join(tw.Close(), gz.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	err := errors.Join(tw.Close(), gz.Close())
+	return out.Bytes(), err
 }
 
 // assets are those of a good release with this program.

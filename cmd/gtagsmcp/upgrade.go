@@ -178,7 +178,7 @@ func restartService(ctx context.Context, std streams, target string) {
 	switch {
 	case err == nil && text != "":
 		fmt.Fprintln(std.err, text)
-	case err != nil && !strings.Contains(text, "unknown command"):
+	case err != nil && !strings.Contains(text, "unknown command") && !strings.Contains(text, "unknown flag"):
 		fmt.Fprintf(std.err, "the background service still runs the program before: %v: %s\n", err, text)
 	}
 }
