@@ -71,14 +71,17 @@ func codeEnvelope(q *nav.CodeQuery, found nav.CodeAnswer) *envelope {
 		e.NextTools = []string{"find_definition"}
 	}
 	if e.Truncated {
-		why := ""
-		if found.OutputLimited {
-			why = ", cut by its size"
-		}
-		returned := returnedOf(found.Declarations)
-		e.rest = fmt.Sprintf("[%d-%d of %d%s · cursor=%s for more]", found.Offset+1, found.Offset+returned, found.Total, why, found.NextCursor)
+		e.rest = pageLine(&found)
 	}
 	return e
+}
+
+func pageLine(a *nav.CodeAnswer) string {
+	why := ""
+	if a.OutputLimited {
+		why = ", cut by its size"
+	}
+	return fmt.Sprintf("[%d-%d of %d%s · cursor=%s for more]", a.Offset+1, a.Offset+a.Returned(), a.Total, why, a.NextCursor)
 }
 
 // code are the results of find_code.
@@ -87,15 +90,11 @@ type code struct {
 	nav.CodeAnswer
 }
 
-func (c *code) count() int { return returnedOf(c.Declarations) }
+func (c *code) count() int { return c.Returned() }
 
-// returnedOf counts declarations with their members.
-func returnedOf(list []nav.Declaration) int {
-	n := len(list)
-	for i := range list {
-		n += returnedOf(list[i].Children)
-	}
-	return n
+func (c *code) cut(n int) (results, string) {
+	part := &code{c.route, c.First(n)}
+	return part, pageLine(&part.CodeAnswer)
 }
 
 func (c *code) MarshalJSON() ([]byte, error) {

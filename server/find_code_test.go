@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -151,5 +152,43 @@ func TestFindCodePages(t *testing.T) {
 	}
 	if p := asked(map[string]any{"route": "symbols", "query": "e"}); p.Total != all.Total+1 || p.Results.Declarations[0].Key == all.Results.Declarations[0].Key {
 		t.Errorf("after a change: got %+v, want one declaration more and other keys", p)
+	}
+}
+
+// TestFindCodeTextIsShort follows the cursors of text pages, which end before
+// 12,000 characters.
+func TestFindCodeTextIsShort(t *testing.T) {
+	var tree strings.Builder
+	tree.WriteString("-- long.c --\n")
+	for i := range 250 {
+		fmt.Fprintf(&tree, "int long_%03d(struct %s *first, struct %[2]s *second);\n", i, strings.Repeat("x", 60))
+	}
+	root := navtest.Tree(t, tree.String())
+	session := connect(t, newTestServer(t, nil), eras[0], nil)
+	seen := map[string]int{}
+	arguments := map[string]any{"project_root": root, "route": "symbols", "query": "long_"}
+	pages := 0
+	for more := regexp.MustCompile(`cursor=(\S+) for more`); ; {
+		got, failed := ask(t, session, "find_code", arguments)
+		if failed || len(got) > 12_000 {
+			t.Fatalf("failed=%v, %d bytes: %s", failed, len(got), tail(got))
+		}
+		for _, name := range regexp.MustCompile(`long_\d+`).FindAllString(got, -1) {
+			seen[name]++
+		}
+		pages++
+		next := more.FindStringSubmatch(got)
+		if next == nil {
+			break
+		}
+		arguments["cursor"] = next[1]
+	}
+	if len(seen) != 250 || pages < 4 {
+		t.Errorf("saw %d of 250 on %d pages", len(seen), pages)
+	}
+	for name, n := range seen {
+		if n != 1 {
+			t.Errorf("saw %s %d times", name, n)
+		}
 	}
 }

@@ -132,6 +132,8 @@ type Answer struct {
 	// Message says why there is nothing.
 	Message string
 	Meta    Meta
+
+	resume func(at int) string // the cursor of the page that begins there
 }
 
 // Meta says how far an answer can be trusted, an absence above all.

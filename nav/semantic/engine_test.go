@@ -164,6 +164,25 @@ func TestStructureIsNestedAndPaged(t *testing.T) {
 	}
 }
 
+// TestFirst cuts a page at every length and goes on from there.
+func TestFirst(t *testing.T) {
+	w := newWorld(t, Limits{}, map[string]string{"a.toy": classes})
+	for n := 1; n <= 5; n++ {
+		page := w.find(Request{Route: Structure, Path: "a.toy"}).First(n)
+		all := strings.NewReplacer("(", " ", ")", "").Replace(names(page.Declarations))
+		if got := page.Returned(); got != n || page.OutputLimited != (n < 5) {
+			t.Errorf("First(%d) returns %d, outputLimited=%v", n, got, page.OutputLimited)
+		}
+		if page.NextCursor != "" {
+			rest := w.find(Request{Route: Structure, Path: "a.toy", Cursor: page.NextCursor})
+			all += " " + strings.NewReplacer("(", " ", ")", "").Replace(names(rest.Declarations))
+		}
+		if all != "A a B b C" {
+			t.Errorf("First(%d) and what follows: %s", n, all)
+		}
+	}
+}
+
 func TestKeysAreTheSameOnBothParserRoutes(t *testing.T) {
 	w := newWorld(t, Limits{}, map[string]string{"a.toy": "method m\nmethod m\n", "b.toy": "method m\n"})
 	keys := map[string]bool{}
