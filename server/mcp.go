@@ -1,6 +1,6 @@
 package server
 
-//lint:file-ignore SA1019 The newest revision of the protocol deprecates roots; the clients of all older ones have no other way to name their workspace.
+//lint:file-ignore SA1019 The newest revision of the protocol deprecates roots, and clients use them; see client.go.
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,12 +27,15 @@ func (s *Server) MCP(stop context.Context) *mcp.Server {
 		Logger:       s.protocolLogger(),
 		// Named, so that neither logging nor list changes are announced: the
 		// tools are the same for every client, for ever.
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Capabilities: &mcp.ServerCapabilities{
+			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Completions: &mcp.CompletionCapabilities{},
+		},
+		CompletionHandler: s.complete,
 		RootsListChangedHandler: func(_ context.Context, req *mcp.RootsListChangedRequest) {
 			s.roots.forget(req.Session)
 		},
-		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
-			if c.TTLMs == 0 {
+		SetCacheable: func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
+			if _, content := req.(*mcp.ReadResourceRequest); c.TTLMs == 0 && !content {
 				c.TTLMs = int(time.Hour.Milliseconds())
 			}
 		},
@@ -41,6 +43,10 @@ func (s *Server) MCP(stop context.Context) *mcp.Server {
 	for _, t := range s.tools {
 		m.AddTool(t.declare(), s.handle)
 	}
+	m.AddResourceTemplate(&mcp.ResourceTemplate{
+		Name: "symbol", Title: "Source of a symbol", URITemplate: symbolURI + "{name}", MIMEType: "text/plain",
+		Description: "The source of a symbol's definitions; name is completed from the index.",
+	}, s.readSymbol)
 	m.AddReceivingMiddleware(survive(stop, s.cfg.Logger))
 	return m
 }
@@ -76,19 +82,17 @@ func survive(stop context.Context, log *slog.Logger) mcp.Middleware {
 	}
 }
 
-// rootsKey names our question for the client's roots in a call's exchange.
-const rootsKey = "roots"
-
 // handle answers one tool call of a client.
 func (s *Server) handle(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	roots, known := s.clientRoots(req)
+	who := callerOf(req)
+	roots, known := s.clientRoots(who, req.Params.InputResponses, common(req.Params.Arguments).ProjectRoot)
 	if !known {
 		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{rootsKey: &mcp.ListRootsParams{}}}, nil
 	}
 	e := s.answer(ctx, request{
 		tool: req.Params.Name, arguments: req.Params.Arguments,
 		roots:    func() []string { return roots },
-		remote:   remote(req),
+		remote:   who.remote(),
 		progress: notifier(ctx, req),
 	})
 	return &mcp.CallToolResult{
@@ -96,10 +100,6 @@ func (s *Server) handle(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 		IsError: e.Error != "",
 	}, nil
 }
-
-// remote reports whether a call came over HTTP, from a client that did not start
-// this process: what it was started with says nothing about that client.
-func remote(req *mcp.CallToolRequest) bool { return req.Extra != nil && req.Extra.Header != nil }
 
 // notifier sends progress to a client that asked for it. It says nothing that
 // the answer does not say too: clients may lose the last notification.
@@ -118,83 +118,4 @@ func notifier(ctx context.Context, req *mcp.CallToolRequest) func(string, float6
 		// A client that went away is no reason to fail the call.
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: ticks, Message: text})
 	}
-}
-
-// clientRoots returns the client's workspace roots. known is false when the
-// client must be asked first: the call then ends with the question and comes
-// again with the answer, which works in every revision of the protocol.
-func (s *Server) clientRoots(req *mcp.CallToolRequest) (roots []string, known bool) {
-	if answer, ok := req.Params.InputResponses[rootsKey].(*mcp.ListRootsResult); ok {
-		for _, root := range answer.Roots {
-			roots = append(roots, root.URI)
-		}
-		if !alone(req) {
-			s.roots.remember(req.Session, roots)
-		}
-		return roots, true
-	}
-	if roots, ok := s.roots.recall(req.Session); ok {
-		return roots, true
-	}
-	caps := req.ClientCapabilities()
-	if caps == nil || caps.RootsV2 == nil || s.rootIsSettled(req) {
-		return nil, true
-	}
-	return nil, false
-}
-
-// rootIsSettled reports whether a rung above the client's roots applies.
-func (s *Server) rootIsSettled(req *mcp.CallToolRequest) bool {
-	return common(req.Params.Arguments).ProjectRoot != "" || s.cfg.Above.Over(s.cfg.Below).Root != nil ||
-		s.cfg.ClientDir != "" && !remote(req)
-}
-
-// alone reports whether a call has no session: over HTTP, the newest revision of
-// the protocol makes a new one for every request.
-func alone(req *mcp.CallToolRequest) bool { return remote(req) && req.Session.ID() == "" }
-
-// rootCache keeps the roots of each session for a while. Newer revisions of
-// the protocol do not announce changes, so nothing is kept for long.
-type rootCache struct {
-	mu       sync.Mutex
-	sessions map[*mcp.ServerSession]cachedRoots
-}
-
-type cachedRoots struct {
-	roots []string
-	until time.Time
-}
-
-const rootsKept = time.Minute
-
-func (c *rootCache) remember(session *mcp.ServerSession, roots []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.sessions == nil {
-		c.sessions = map[*mcp.ServerSession]cachedRoots{}
-	}
-	c.sessions[session] = cachedRoots{roots, time.Now().Add(rootsKept)}
-	// Sessions end without telling us.
-	time.AfterFunc(rootsKept, func() { c.expire(session) })
-}
-
-func (c *rootCache) expire(session *mcp.ServerSession) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !time.Now().Before(c.sessions[session].until) {
-		delete(c.sessions, session)
-	}
-}
-
-func (c *rootCache) recall(session *mcp.ServerSession) ([]string, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	cached, ok := c.sessions[session]
-	return cached.roots, ok && time.Now().Before(cached.until)
-}
-
-func (c *rootCache) forget(session *mcp.ServerSession) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.sessions, session)
 }

@@ -30,13 +30,14 @@ func outcomeOf(err error) outcome {
 	var argument *ArgumentError
 	var root *RootError
 	var path *nav.PathError
+	var symbol *nav.SymbolError
 	var outside *nav.OutsideError
 	switch {
 	case nav.Temporary(err):
 		return outcomeRetry
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errShutdown):
 		return outcomeCancelled
-	case errors.As(err, &argument), errors.As(err, &root), errors.As(err, &path), errors.As(err, &outside):
+	case errors.As(err, &argument), errors.As(err, &root), errors.As(err, &path), errors.As(err, &symbol), errors.As(err, &outside):
 		return outcomeRefused
 	}
 	return outcomeFailed
