@@ -19,13 +19,19 @@ const Endpoint = "/mcp"
 
 // Limits of what a client may cost before it has said anything sensible.
 const (
-	maxHeader   = 64 << 10         // bytes of request line and headers; 431 above
-	maxBody     = maxLine          // bytes of one message; 413 above
-	headerTime  = 10 * time.Second // to send the headers
-	bodyTime    = 30 * time.Second // to send the body
-	writeTime   = 30 * time.Second // to take one piece of an answer
-	idleConnect = 2 * time.Minute  // a connection without a request
+	maxHeader   = 64 << 10        // bytes of request line and headers; 431 above
+	maxBody     = maxLine         // bytes of one message; 413 above
+	idleConnect = 2 * time.Minute // a connection without a request
 )
+
+// pace is how slow a client may be.
+type pace struct {
+	header time.Duration // to send the headers
+	body   time.Duration // to send the body
+	write  time.Duration // to take one piece of an answer
+}
+
+var usualPace = pace{header: 10 * time.Second, body: 30 * time.Second, write: 30 * time.Second}
 
 // DefaultSessionTimeout is how long a session lives without a request. Clients
 // that come back later begin a new one, as the protocol demands.
@@ -43,17 +49,22 @@ type HTTPOptions struct {
 	Hosts []string
 	// Token is what clients must know. "": nothing.
 	Token string
+
+	pace pace // the zero value: usualPace
 }
 
 // ServeHTTP serves any number of clients that connect to l until ctx is done.
 // Calls that run then are cancelled and get their error as an answer.
 func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, opts HTTPOptions) error {
+	if opts.pace == (pace{}) {
+		opts.pace = usualPace
+	}
 	requests, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
 	web := &http.Server{
 		Handler:           s.httpHandler(ctx, opts),
 		BaseContext:       func(net.Listener) context.Context { return requests },
-		ReadHeaderTimeout: headerTime,
+		ReadHeaderTimeout: opts.pace.header,
 		IdleTimeout:       idleConnect,
 		MaxHeaderBytes:    maxHeader,
 	}
@@ -90,7 +101,7 @@ func ignoreDone(err error) error {
 // httpHandler is everything that is served over HTTP.
 func (s *Server) httpHandler(stop context.Context, opts HTTPOptions) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(Endpoint, bearer(opts.Token, wholeBody(s.protocol(stop, opts))))
+	mux.Handle(Endpoint, bearer(opts.Token, wholeBody(opts.pace.body, s.protocol(stop, opts))))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeText(w, http.StatusOK, "alive")
 	})
@@ -98,7 +109,7 @@ func (s *Server) httpHandler(stop context.Context, opts HTTPOptions) http.Handle
 	if s.metrics != nil {
 		mux.Handle("GET /metrics", bearer(opts.Token, s.metrics.page()))
 	}
-	return patient(s.metrics.requests(knownHost(opts.Hosts, sameOrigin(mux))))
+	return patient(opts.pace.write, s.metrics.requests(knownHost(opts.Hosts, sameOrigin(mux))))
 }
 
 // protocol serves all revisions of the protocol from one URL. The newest has no
@@ -136,14 +147,14 @@ const stateless = "2026-07-28"
 // anybody looks at it. What is not JSON at all, or is nested so deeply that
 // only an attack looks like that, is answered here: the protocol library
 // recurses without a limit.
-func wholeBody(next http.Handler) http.Handler {
+func wholeBody(limit time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			next.ServeHTTP(w, r)
 			return
 		}
 		control := http.NewResponseController(w)
-		_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a connection without deadlines has none to miss
+		_ = control.SetReadDeadline(time.Now().Add(limit)) // a connection without deadlines has none to miss
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		_ = control.SetReadDeadline(time.Time{})
 		var long *http.MaxBytesError
@@ -173,11 +184,11 @@ func writeText(w http.ResponseWriter, code int, text string) {
 	_, _ = io.WriteString(w, text+"\n") // who does not listen any more misses nothing
 }
 
-// patient gives a client writeTime for each piece of an answer. There can be no
-// limit to the whole: a stream of progress lasts as long as its call.
-func patient(next http.Handler) http.Handler {
+// patient gives a client so much time for each piece of an answer. There can be
+// no limit to the whole: a stream of progress lasts as long as its call.
+func patient(each time.Duration, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := &patientWriter{w, http.NewResponseController(w)}
+		p := &patientWriter{w, http.NewResponseController(w), each}
 		defer p.extend() // for what the HTTP library itself has left to write
 		next.ServeHTTP(p, r)
 	})
@@ -186,9 +197,10 @@ func patient(next http.Handler) http.Handler {
 type patientWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	each    time.Duration
 }
 
-func (p *patientWriter) extend() { _ = p.control.SetWriteDeadline(time.Now().Add(writeTime)) }
+func (p *patientWriter) extend() { _ = p.control.SetWriteDeadline(time.Now().Add(p.each)) }
 
 func (p *patientWriter) Write(b []byte) (int, error) {
 	p.extend()
