@@ -23,6 +23,7 @@ var layers = map[string][]string{
 	"bootstrap":          {"toolchain"},
 	"bootstrap/bundle":   {},
 	"bootstrap/client":   {},
+	"bootstrap/service":  {},
 	"cmd/bundle":         {"bootstrap/bundle", "server"},
 	"toolchain":          {"build-global", "toolchain/fetch", "toolchain/unpack"},
 	"toolchain/fetch":    {},

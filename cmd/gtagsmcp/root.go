@@ -64,6 +64,7 @@ Started without a command by a client, it serves; on a terminal it prints this.`
 		newIndexCommand(std, indexOpener(std, flags)),
 		newEvalCommand(std, flags),
 		newConfigCommand(std, flags),
+		newServiceCommand(std, flags),
 		newGoResolverCommand(std),
 		newVersionCommand(std),
 	)

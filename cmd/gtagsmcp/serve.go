@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gtagsmcp/gtagsmcp/nav"
 	"github.com/gtagsmcp/gtagsmcp/server"
@@ -47,15 +48,8 @@ leads outside of them. The protocol is not encrypted: put a TLS proxy in front.`
 			return serve(cmd.Context(), std, flags, t)
 		},
 	}
-	set := cmd.Flags()
-	set.StringVar(&t.name, "transport", "", "stdio or http (GTAGS_MCP_TRANSPORT); default stdio")
-	set.StringVar(&t.host, "host", "", "address to listen on (GTAGS_MCP_HOST); default 127.0.0.1")
-	set.StringVar(&t.port, "port", "", "port to listen on, 0 for any that is free (GTAGS_MCP_PORT); default "+defaultPort)
-	set.StringVar(&t.tokenFile, "token-file", "", "file with the bearer token that clients must send")
-	set.StringArrayVar(&t.allowRoots, "allow-root", nil, "serve only trees in this folder; may be repeated")
-	set.StringArrayVar(&t.http.Hosts, "allow-host", nil, "host name by which clients may address the server; may be repeated")
-	set.BoolVar(&t.metrics, "metrics", false, "serve Prometheus metrics at /metrics")
-	set.DurationVar(&t.http.SessionTimeout, "session-timeout", server.DefaultSessionTimeout, "end a session that sent no request for so long")
+	cmd.Flags().StringVar(&t.name, "transport", "", "stdio or http (GTAGS_MCP_TRANSPORT); default stdio")
+	t.register(cmd.Flags())
 	return cmd
 }
 
@@ -66,6 +60,19 @@ type transport struct {
 	allowRoots       []string
 	metrics          bool
 	http             server.HTTPOptions
+	// ready, if set, is called when the server takes connections at a URL.
+	ready func(url string)
+}
+
+// register adds the flags of serving over HTTP.
+func (t *transport) register(set *pflag.FlagSet) {
+	set.StringVar(&t.host, "host", "", "address to listen on (GTAGS_MCP_HOST); default 127.0.0.1")
+	set.StringVar(&t.port, "port", "", "port to listen on, 0 for any that is free (GTAGS_MCP_PORT); default "+defaultPort)
+	set.StringVar(&t.tokenFile, "token-file", "", "file with the bearer token that clients must send")
+	set.StringArrayVar(&t.allowRoots, "allow-root", nil, "serve only trees in this folder; may be repeated")
+	set.StringArrayVar(&t.http.Hosts, "allow-host", nil, "host name by which clients may address the server; may be repeated")
+	set.BoolVar(&t.metrics, "metrics", false, "serve Prometheus metrics at /metrics")
+	set.DurationVar(&t.http.SessionTimeout, "session-timeout", server.DefaultSessionTimeout, "end a session that sent no request for so long")
 }
 
 // fill takes what no flag says from the environment, then from the defaults.
@@ -190,7 +197,11 @@ func serveHTTP(ctx context.Context, std streams, s *app, t transport) error {
 		fmt.Fprintf(std.err, "gtagsmcp: clients must send the header  Authorization: Bearer %s\n"+
 			"gtagsmcp: the token is not shown again and is another at the next start; keep one in a file with --token-file\n", token)
 	}
-	fmt.Fprintf(std.err, "gtagsmcp: serving http://%s%s\n", l.Addr(), server.Endpoint)
+	url := fmt.Sprintf("http://%s%s", l.Addr(), server.Endpoint)
+	fmt.Fprintf(std.err, "gtagsmcp: serving %s\n", url)
+	if t.ready != nil {
+		t.ready(url)
+	}
 	return s.ServeHTTP(ctx, l, t.http)
 }
 
