@@ -14,10 +14,10 @@ BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build bundle test test-bundle test-clients test-install test-upgrade docs check lint fuzz tree bench bench-index faults eval artifacts test-toolchain demo conformance toolchain jdk release release-key clean
+.PHONY: help build bundle test test-bundle test-clients test-install test-upgrade docs check race lint workflows fuzz tree bench bench-index faults eval artifacts artifacts-pinned test-toolchain demo conformance toolchain jdk release release-files release-key clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the static binary, bin/gtagsmcp
 	go build -trimpath -o $(BIN) ./cmd/gtagsmcp
@@ -32,13 +32,18 @@ jdk: # a JDK for the tests, unless there is one
 test: toolchain jdk ## run all tests
 	$(TEST_ENV) go test -timeout 30m ./...
 
-check: lint test ## what CI runs: lint, then all tests with the race detector
+race: toolchain jdk ## run all tests with the race detector
 	$(TEST_ENV) CGO_ENABLED=1 go test -race -timeout 60m ./...
+
+check: lint workflows test race ## what CI runs
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-clean:"; gofmt -l .; exit 1; }
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+workflows: ## actionlint, and shellcheck where it is installed
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 fuzz: toolchain jdk ## run every fuzz target for FUZZTIME (20s)
 	@go list -f '{{.Dir}}' ./... | while read -r dir; do \
@@ -67,6 +72,9 @@ eval: toolchain tree ## score the answers about Linux 6.1 against the golden que
 artifacts: ## the prebuilt toolchain archives, into build-global/dist (minutes; see its doc)
 	go run ./cmd/build-global build -jobs 2 $(ARTIFACT_FLAGS)
 
+artifacts-pinned: ## hold the archives of ARTIFACTS against toolchain/lock.json
+	go run ./cmd/build-global pinned toolchain/lock.json $(ARTIFACTS)/toolchain-*.tar.gz
+
 # VERSION is the tag of the release; without one this is a trial run.
 VERSION  ?= v0.0.0
 DIST     ?= dist
@@ -83,10 +91,13 @@ test-bundle: toolchain bundle ## hold the bundle against the host's own code (np
 
 RELEASE := -version "$(VERSION)" -dist "$(DIST)" $(if $(PUB),-public "$(PUB)")
 
-release: ## the files of a release, into DIST (VERSION=v1.2.3 KEY=private key; PUB=public key of a trial)
-	@test -f "$(KEY)" || { echo 'make release VERSION=v1.2.3 KEY=file-with-the-private-key'; exit 2; }
+release-files: ## the files of a release, but for checksums.txt and its signature (VERSION=v1.2.3)
 	go run ./cmd/release build $(RELEASE) -programs $(CACHE)/release
 	go run ./cmd/bundle -version "$(VERSION)" -binaries $(CACHE)/release -out "$(DIST)" $(if $(IMAGE),-image $(IMAGE))
+
+release: ## the files of a release, into DIST (VERSION=v1.2.3 KEY=private key; PUB=public key of a trial)
+	@test -f "$(KEY)" || { echo 'make release VERSION=v1.2.3 KEY=file-with-the-private-key'; exit 2; }
+	$(MAKE) release-files
 	go run ./cmd/release sign $(RELEASE) -key "$(KEY)"
 
 release-key: ## a new key for all releases to come (KEY=new private key's file, outside the repository)

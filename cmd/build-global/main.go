@@ -24,6 +24,7 @@ const usage = `Usage:
   build-global here -cc CC -out FOLDER    the three programs alone, for this machine
   build-global check PLATFORM FILE…       the ceiling check alone, on ELF files
   build-global prove [flags] ARCHIVE…     the proof alone: unpack, index, query
+  build-global pinned LOCK ARCHIVE…       the digests alone, against a lock file
   build-global sources                    the pinned sources
 
 Flags:
@@ -86,6 +87,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return check(flags.Args(), stdout)
 	case "prove":
 		return prove(ctx, flags.Args(), o.Runner, stdout)
+	case "pinned":
+		return pinned(flags.Args(), stdout)
 	case "sources":
 		return listSources(stdout)
 	}
@@ -119,6 +122,17 @@ func prove(ctx context.Context, archives, runner []string, stdout io.Writer) err
 		}
 		fmt.Fprintln(stdout, "proved", a)
 	}
+	return nil
+}
+
+func pinned(args []string, stdout io.Writer) error {
+	if len(args) < 2 {
+		return errors.New("pinned needs a lock file and archives")
+	}
+	if err := buildglobal.CheckPinned(args[0], args[1:]); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%d archives are those of %s\n", len(args)-1, args[0])
 	return nil
 }
 
