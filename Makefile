@@ -9,6 +9,7 @@ TEST_ENV   := GTAGS_MCP_TEST_TOOLCHAIN=$(TOOLS_JSON) GTAGS_MCP_HOME=$(CACHE)/hom
 FUZZTIME   ?= 20s
 ARTIFACTS  ?= build-global/dist
 OLD_ROOT   ?= $(CACHE)/bullseye
+STOCK      := $(CACHE)/stock/usr/share/global/gtags/script/pygments_parser.py
 BENCH_TREE ?= $(CACHE)/linux-6.1
 BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
@@ -106,15 +107,21 @@ release-key: ## a new key for all releases to come (KEY=new private key's file, 
 test-clients: build ## connect real coding agents by config --write (npm, 1.3 GB at first)
 	GTAGS_MCP_HOME=$(CACHE)/home .ci/clients
 
-test-toolchain: $(ARTIFACTS)/SHA256SUMS $(OLD_ROOT)/bin/sh ## the toolchain from an empty home, against a release server on this machine (root; minutes)
+test-toolchain: toolchain $(ARTIFACTS)/SHA256SUMS $(OLD_ROOT)/bin/sh $(STOCK) ## the toolchain from an empty home, against a release server on this machine (root; minutes)
 	GTAGS_MCP_TEST_ARTIFACTS=$(abspath $(ARTIFACTS)) GTAGS_MCP_TEST_OLD_ROOT=$(abspath $(OLD_ROOT)) \
 	  go test -tags artifacts -run '^TestArtifact' -v -count 1 -timeout 60m ./cmd/gtagsmcp
+	$(TEST_ENV) GTAGS_MCP_TEST_STOCK=$(abspath $(STOCK)) GTAGS_MCP_TEST_STOCK_PYTHON=/usr/bin/python3 GTAGS_MCP_TEST_PROGRAM=$(abspath $(BIN)) \
+	  go test -tags artifacts -run '^TestStock' -v -count 1 ./toolchain/ctagscom
 
 $(ARTIFACTS)/SHA256SUMS:
 	go run ./cmd/build-global build -jobs 2 -out $(ARTIFACTS) $(ARTIFACT_FLAGS)
 
 $(OLD_ROOT)/bin/sh: # an older system, with glibc 2.31
 	debootstrap --variant=minbase bullseye $(OLD_ROOT)
+
+$(STOCK): # GNU Global's own parser helper; it needs Debian's python3-pygments
+	mkdir -p $(CACHE)/stock && cd $(CACHE)/stock && apt-get download -q global && dpkg-deb -x global_*.deb .
+	touch $@
 
 demo: build ## install a toolchain into an empty home, serve, ask, print the answers
 	go run ./cmd/demo -server $(BIN) $(if $(DEMO_TREE),-tree "$(DEMO_TREE)")

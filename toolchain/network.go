@@ -97,10 +97,15 @@ func (n *network) transport(unreachable func(error)) http.RoundTripper {
 	dialer := net.Dialer{Timeout: dialLimit} // finding the address included
 	var connected atomic.Bool
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := n.dial(ctx, dialer, network, address)
+		if err := n.known(address); err != nil {
+			unreachable(err)
+			return nil, err
+		}
+		conn, err := dialer.DialContext(ctx, network, address)
 		if err == nil {
 			connected.Store(true)
-		} else if !connected.Load() {
+		} else if ctx.Err() == nil && !connected.Load() {
+			err = n.bury(address, err)
 			unreachable(err)
 		}
 		return conn, err
@@ -109,22 +114,22 @@ func (n *network) transport(unreachable func(error)) http.RoundTripper {
 	return t
 }
 
-func (n *network) dial(ctx context.Context, dialer net.Dialer, network, address string) (net.Conn, error) {
+// known returns why there is no connection to a server that was tried before.
+func (n *network) known(address string) error {
 	n.mu.Lock()
-	err := n.dead[address]
-	n.mu.Unlock()
-	if err != nil {
-		return nil, &unreachableError{address, true, err}
+	defer n.mu.Unlock()
+	if err := n.dead[address]; err != nil {
+		return &unreachableError{address, true, err}
 	}
-	conn, err := dialer.DialContext(ctx, network, address)
-	if err == nil || ctx.Err() != nil {
-		return conn, err
-	}
+	return nil
+}
+
+func (n *network) bury(address string, err error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.dead == nil {
 		n.dead = make(map[string]error)
 	}
 	n.dead[address] = err
-	return nil, &unreachableError{address, false, err}
+	return &unreachableError{address, false, err}
 }

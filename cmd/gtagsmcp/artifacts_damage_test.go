@@ -265,7 +265,7 @@ func TestArtifactFlippedProgram(t *testing.T) {
 
 // Homes on file systems that cannot hold a toolchain.
 func TestArtifactHomes(t *testing.T) {
-	server := release(t, releasetest.New)
+	server := releaseServer(t, releasetest.New)
 	for _, tt := range []struct{ name, options, want string }{
 		{"noexec", "noexec,size=64m", "mounted noexec; set GTAGS_MCP_HOME to a folder"},
 		{"1 MB", "size=1m", "MB free, "},

@@ -48,7 +48,7 @@ func TestArtifactNetwork(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := release(t, releasetest.New)
+			s := releaseServer(t, releasetest.New)
 			s.Use(releasetest.When("/objects/", tt.fault))
 			m := newMachine(t, s.URL)
 			out, err := m.run(t, "setup", "--rung", "prebuilt")
@@ -69,7 +69,7 @@ func TestArtifactNetwork(t *testing.T) {
 // A redirect to another place, a proxy, and a certificate authority of the
 // user's own, all with the environment variables that users have.
 func TestArtifactWaysToAServer(t *testing.T) {
-	plain, secure := release(t, releasetest.New), release(t, releasetest.NewTLS)
+	plain, secure := releaseServer(t, releasetest.New), releaseServer(t, releasetest.NewTLS)
 	certificate := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Cert}), 0o644); err != nil {
 		t.Fatal(err)

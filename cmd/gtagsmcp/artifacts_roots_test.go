@@ -42,10 +42,14 @@ func TestArtifactCeilings(t *testing.T) {
 // rooted runs the program in another root, whose folder /w it may write to.
 func rooted(t *testing.T, root, mirror string, args ...string) (string, error) {
 	t.Helper()
-	for _, dir := range []string{"w", "tmp"} {
+	for _, dir := range []string{"w", "tmp", "etc"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
 			t.Fatal(err)
 		}
+	}
+	hosts := []byte("127.0.0.1 localhost\n") // the server's files are at localhost
+	if err := os.WriteFile(filepath.Join(root, "etc", "hosts"), hosts, 0o644); err != nil {
+		t.Fatal(err)
 	}
 	data, err := os.ReadFile(builtProgram(t))
 	if err != nil {
@@ -63,7 +67,7 @@ func rooted(t *testing.T, root, mirror string, args ...string) (string, error) {
 // answersIn installs in a root and asks, in C and in a language that goes through ctags.
 func answersIn(t *testing.T, root, set string) {
 	t.Helper()
-	server := release(t, releasetest.New)
+	server := releaseServer(t, releasetest.New)
 	t.Cleanup(func() { os.RemoveAll(filepath.Join(root, "w")) })
 	out, err := rooted(t, root, server.URL, "setup")
 	t.Logf("setup:\n%s", lastLines(out, 8))
@@ -125,7 +129,7 @@ func TestArtifactOldRoot(t *testing.T) {
 // Where no archive can be used, the programs are compiled from the sources that
 // lie beside the archives, in a home whose name has a blank.
 func TestArtifactSourceBuild(t *testing.T) {
-	server := release(t, releasetest.New)
+	server := releaseServer(t, releasetest.New)
 	m := newMachine(t, server.URL)
 	began := time.Now()
 	out, err := m.run(t, "setup", "--rung", "source")

@@ -100,8 +100,8 @@ func builtProgram(t testing.TB) string {
 	return path
 }
 
-// release serves the archives and the sources as the pinned release.
-func release(t testing.TB, start func(testing.TB) *releasetest.Server) *releasetest.Server {
+// releaseServer serves the archives and the sources as the pinned release.
+func releaseServer(t testing.TB, start func(testing.TB) *releasetest.Server) *releasetest.Server {
 	t.Helper()
 	locked, assets := readLock(t), map[string][]byte{}
 	for _, a := range locked.Assets {
@@ -214,7 +214,7 @@ func (w countingWriter) Write(b []byte) (int, error) {
 // An install from this machine's server takes at most 3 seconds and 15 MB. The
 // machine may be busy, so the best of five counts.
 func TestArtifactInstallTime(t *testing.T) {
-	s := release(t, releasetest.New)
+	s := releaseServer(t, releasetest.New)
 	var total atomic.Int64
 	s.Use(counted(&total))
 	best := time.Hour
@@ -325,7 +325,7 @@ func (s *session) call(tool, arguments string) (text string, isError bool) {
 // From an empty home: the first call is told to come again, a later one gets the
 // answer, in C and in a language that goes through ctags.
 func TestArtifactServe(t *testing.T) {
-	server := release(t, releasetest.New)
+	server := releaseServer(t, releasetest.New)
 	var held atomic.Int64
 	server.Use(releasetest.When("/releases/download/", func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -388,7 +388,7 @@ func TestArtifactColdStart(t *testing.T) {
 
 // Ten servers that start at once in an empty home end in one good install.
 func TestArtifactTenServers(t *testing.T) {
-	server := release(t, releasetest.New)
+	server := releaseServer(t, releasetest.New)
 	m := newMachine(t, server.URL)
 	tree := navtest.Tree(t, "-- a.c --\nint only(void) { return 0; }\n")
 	var sessions []*session
@@ -429,7 +429,7 @@ func TestArtifactTenServers(t *testing.T) {
 // An install that is killed at any moment leaves nothing or a good toolchain, and
 // one that replaces another leaves a good one always. The next one repairs.
 func TestArtifactKills(t *testing.T) {
-	server := release(t, releasetest.New)
+	server := releaseServer(t, releasetest.New)
 	m := newMachine(t, server.URL)
 	whole := measured(t, m, "setup", "--rung", "prebuilt")
 	if err := os.RemoveAll(m.managed()); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/gtagsmcp/gtagsmcp/nav/semantic/java"
 	"github.com/gtagsmcp/gtagsmcp/server"
 	"github.com/gtagsmcp/gtagsmcp/toolchain"
+	"github.com/gtagsmcp/gtagsmcp/toolchain/ctagscom"
 )
 
 // app joins the halves of the program: the server's workspaces get their
@@ -213,6 +214,7 @@ func ready(ctx context.Context, gate *bootstrap.Gate) (nav.Toolchain, error) {
 func engineTools(set *toolchain.Set) nav.Toolchain {
 	tc := nav.Toolchain{Index: index.Tools{
 		Gtags: set.Gtags.Path, Env: set.Env, Label: set.Label, Fingerprint: set.Fingerprint,
+		FilesEnv: ctagscom.EnvFiles,
 	}}
 	if set.Ctags != nil {
 		tc.Ctags = ctags.Command{Path: set.Ctags.Path, Env: set.CtagsEnv}

@@ -76,7 +76,15 @@ func (r *gtagsRun) run(ctx context.Context) (passed []int, err error) {
 	// The temporary files of its two sorts belong on the disk whose space is
 	// checked, in a folder that is swept when this process dies.
 	cmd.Env = append(r.tools.environ(), "TMPDIR="+tmp)
-	cmd.Stdin = bytes.NewReader(fileList(r.files))
+	list := fileList(r.files)
+	if name := r.tools.FilesEnv; name != "" {
+		path := filepath.Join(tmp, "files")
+		if err := os.WriteFile(path, list, 0o600); err != nil {
+			return nil, err
+		}
+		cmd.Env = append(cmd.Env, name+"="+path)
+	}
+	cmd.Stdin = bytes.NewReader(list)
 	cmd.Stderr = writer(func(p []byte) (int, error) {
 		n, err := follow.Write(p)
 		if at > calmAfter {

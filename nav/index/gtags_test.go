@@ -36,6 +36,12 @@ func playGtags(real string) {
 		list = append(list, in.Text())
 	}
 	dir := os.Args[len(os.Args)-1]
+	if file := os.Getenv("INDEX_TEST_FILES"); file != "" {
+		if told, err := os.ReadFile(file); err != nil || strings.TrimSuffix(string(told), "\n") != strings.Join(list, "\n") {
+			fmt.Fprintf(os.Stderr, "told the list %q (%v), given %q\n", told, err, list)
+			os.Exit(1)
+		}
+	}
 	if gate := os.Getenv("INDEX_TEST_GATE"); gate != "" {
 		for !exists(gate) {
 			time.Sleep(time.Millisecond)
@@ -95,6 +101,16 @@ func faultyTools(t testing.TB, env ...string) func(context.Context) (Tools, erro
 	tools.Env = append(append(slices.Clone(tools.Env), "INDEX_TEST_GTAGS="+tools.Gtags), env...)
 	tools.Gtags = self
 	return func(context.Context) (Tools, error) { return tools, nil }
+}
+
+// The helper's list is the one that gtags gets.
+func TestHelperIsToldTheFiles(t *testing.T) {
+	root := project(t, map[string]string{"a.c": "int a(void) { return 1; }\n", "b c.py": "def b():\n    pass\n"})
+	tools, _ := faultyTools(t)(t.Context())
+	tools.FilesEnv = "INDEX_TEST_FILES"
+	x := open(t, root, Options{Tools: func(context.Context) (Tools, error) { return tools, nil }})
+	wantDefinitions(t, x, "b", "b c.py")
+	noLeftovers(t, x)
 }
 
 func deepIf(n int) string {

@@ -24,6 +24,9 @@ type Tools struct {
 	Gtags string   // absolute path of the program
 	Env   []string // the complete environment to run it with
 	Label string   // GTAGSLABEL; "" when Env has it
+	// FilesEnv is the variable by which the toolchain's parser helper learns the
+	// list of files that gtags will ask it for; "" when it has none.
+	FilesEnv string
 	// Fingerprint names the toolchain and its configuration: an index built
 	// under another one is rebuilt.
 	Fingerprint string
