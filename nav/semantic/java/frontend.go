@@ -69,9 +69,21 @@ type FrontEnd struct {
 	retry    time.Time
 	rest     *time.Timer
 
-	mu         sync.Mutex
-	status     Status
-	jdkVersion string // of the last helper that started
+	mu     sync.Mutex
+	status Status
+	jdk    helperJDK // of the last helper that started
+
+	layouts struct {
+		sync.Mutex
+		last *layout
+	}
+}
+
+// helperJDK is what answers depend on.
+type helperJDK struct {
+	version string
+	feature int
+	modules []string
 }
 
 // New returns a FrontEnd that runs nothing yet.
@@ -196,7 +208,7 @@ func (f *FrontEnd) running(ctx context.Context) (*process, error) {
 	}
 	f.process, f.startErr = p, nil
 	f.mu.Lock()
-	f.jdkVersion = p.jdk.version
+	f.jdk = helperJDK{p.jdk.version, p.jdk.feature, p.modules}
 	f.mu.Unlock()
 	f.setStatus(Status{JDK: p.jdk.version, Home: p.jdk.home, PID: p.cmd.Process.Pid, HeapLimit: int64(f.options.HeapMiB) << 20})
 	return p, nil
@@ -254,3 +266,18 @@ func (f *FrontEnd) setStatus(s Status) {
 	defer f.mu.Unlock()
 	f.status = s
 }
+
+// answering is the JDK that answered last.
+func (f *FrontEnd) answering() helperJDK {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.jdk
+}
+
+// name says who answers: "jdk 17.0.9".
+func (f *FrontEnd) name() string { return "jdk " + f.answering().version }
+
+func (f *FrontEnd) feature() int { return f.answering().feature }
+
+// systemModules are the modules of the JDK that answers.
+func (f *FrontEnd) systemModules() []string { return f.answering().modules }

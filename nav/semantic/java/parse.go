@@ -106,13 +106,6 @@ func (f *FrontEnd) given(file semantic.File, why string) []semantic.Parsed {
 	return []semantic.Parsed{{Path: file.Path, Parser: f.name(), Problems: []semantic.Problem{{Path: file.Path, Message: why}}}}
 }
 
-// name says who answers: "jdk 17.0.9".
-func (f *FrontEnd) name() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return "jdk " + f.jdkVersion
-}
-
 func setPath(declarations []semantic.Declaration, path string) {
 	for i := range declarations {
 		declarations[i].Path = path

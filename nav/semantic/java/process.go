@@ -20,13 +20,14 @@ const maxAnswer = 256 << 20
 
 // process is one running helper. It serves one caller at a time.
 type process struct {
-	cmd    *exec.Cmd
-	jdk    jdk
-	stdin  io.WriteCloser
-	stdout *bufio.Reader
-	stderr *tail
-	served int
-	kill   func() // ends the whole process group, once
+	cmd     *exec.Cmd
+	jdk     jdk
+	stdin   io.WriteCloser
+	stdout  *bufio.Reader
+	stderr  *tail
+	served  int
+	modules []string // of the JDK
+	kill    func()   // ends the whole process group, once
 }
 
 // jvmFlags bound what the process takes and leaves behind: one thread of garbage
@@ -63,11 +64,15 @@ func start(ctx context.Context, j jdk, classes string, heapMiB int) (*process, e
 	}
 	p.stdin, p.stdout = stdin, bufio.NewReaderSize(stdout, 64<<10)
 	p.kill = sync.OnceFunc(func() { killGroup(cmd.Process) })
-	var hello struct{ Hello string }
+	var hello struct {
+		Hello   string
+		Modules []string
+	}
 	if err := p.within(ctx, startTime, func() error { return p.read(&hello) }); err != nil || hello.Hello == "" {
 		p.end()
 		return nil, fmt.Errorf("the helper at %s does not start: %w%s", j.home, err, p.stderr.suffix())
 	}
+	p.modules = hello.Modules
 	return p, nil
 }
 

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.lang.module.ModuleFinder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -56,7 +57,9 @@ public final class Helper {
 
     private void serve() {
         try {
-            reply(Map.of("hello", System.getProperty("java.version")));
+            List<String> modules = new ArrayList<>();
+            ModuleFinder.ofSystem().findAll().forEach(m -> modules.add(m.descriptor().name()));
+            reply(Map.of("hello", System.getProperty("java.version"), "modules", modules));
             for (String line = readLine(); line != null; line = readLine()) {
                 Map<?, ?> request = Json.readObject(line);
                 reply(answer(request, readFiles(request)));

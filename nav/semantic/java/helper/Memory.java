@@ -1,27 +1,33 @@
 package gtagsmcp;
 
+import java.io.IOException;
 import java.net.URI;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 
-/** A source file whose bytes came with the request. */
+/** A source file: one whose bytes came with the request, or one that is read when it is needed. */
 final class Memory extends SimpleJavaFileObject {
-    /** Relative to the root of the project, as the server names it. */
+    /** What the compiler calls the file: relative to the root when it came with the request. */
     final String path;
 
-    /** The file on disk that these bytes stand for, or null. */
+    /** The file on disk that stands behind it, or null. */
     final JavaFileObject disk;
 
-    private final String text;
+    private CharSequence text;
 
     Memory(String path, byte[] content, JavaFileObject disk) {
         super(disk != null ? disk.toUri() : URI.create("memory:///" + path.hashCode() + "/" + asciiName(path)), Kind.SOURCE);
         this.path = path;
         this.disk = disk;
-        this.text = decode(content);
+        this.text = SourceText.of(content);
+    }
+
+    Memory(JavaFileObject disk) {
+        super(disk.toUri(), Kind.SOURCE);
+        this.path = disk.getName();
+        this.disk = disk;
     }
 
     @Override
@@ -30,8 +36,16 @@ final class Memory extends SimpleJavaFileObject {
     }
 
     @Override
-    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+    public CharSequence getCharContent(boolean ignoreEncodingErrors) throws IOException {
+        if (text == null) {
+            text = SourceText.of(Files.readAllBytes(Paths.get(path)));
+        }
         return text;
+    }
+
+    @Override
+    public long getLastModified() {
+        return disk == null ? 0 : disk.getLastModified();
     }
 
     @Override
@@ -39,17 +53,7 @@ final class Memory extends SimpleJavaFileObject {
         return kind == Kind.SOURCE && path.substring(path.lastIndexOf('/') + 1).equals(simpleName + kind.extension);
     }
 
-    /** UTF-8, else Latin-1, in which every file can be read and ASCII means the same. */
-    private static String decode(byte[] content) {
-        try {
-            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content)).toString();
-        } catch (CharacterCodingException notUtf8) {
-            return new String(content, StandardCharsets.ISO_8859_1);
-        }
-    }
-
     private static String asciiName(String path) {
-        String name = path.substring(path.lastIndexOf('/') + 1);
-        return name.replaceAll("[^A-Za-z0-9._$-]", "_");
+        return path.substring(path.lastIndexOf('/') + 1).replaceAll("[^A-Za-z0-9._$-]", "_");
     }
 }

@@ -3,9 +3,11 @@ package gtagsmcp;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import javax.tools.Diagnostic;
 import javax.tools.DiagnosticListener;
@@ -18,7 +20,11 @@ final class Problems implements DiagnosticListener<JavaFileObject> {
     private final Function<JavaFileObject, String> pathOf;
     private final Map<String, List<Map<String, Object>>> byPath = new LinkedHashMap<>();
     private final Map<String, Integer> counts = new HashMap<>();
+    private final Set<String> syntax = new LinkedHashSet<>();
     int errors;
+
+    /** Whether what is reported now comes from the parser. */
+    boolean parsing;
 
     Problems(Function<JavaFileObject, String> pathOf) {
         this.pathOf = pathOf;
@@ -31,6 +37,9 @@ final class Problems implements DiagnosticListener<JavaFileObject> {
         }
         errors++;
         String path = d.getSource() == null ? "" : pathOf.apply(d.getSource());
+        if (parsing) {
+            syntax.add(path);
+        }
         counts.merge(path, 1, Integer::sum);
         List<Map<String, Object>> kept = byPath.computeIfAbsent(path, p -> new ArrayList<>());
         if (kept.size() < KEPT) {
@@ -40,6 +49,11 @@ final class Problems implements DiagnosticListener<JavaFileObject> {
             problem.put("message", shorten(d.getMessage(Locale.ENGLISH)));
             kept.add(problem);
         }
+    }
+
+    /** The files in which the parser found errors. */
+    List<String> syntax() {
+        return new ArrayList<>(syntax);
     }
 
     int count(String path) {

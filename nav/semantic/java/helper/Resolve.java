@@ -1,5 +1,6 @@
 package gtagsmcp;
 
+import com.sun.source.tree.ClassTree;
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.util.JavacTask;
 import com.sun.source.util.TaskEvent;
@@ -35,6 +36,9 @@ final class Resolve implements TaskListener {
         private static final long serialVersionUID = 1;
     }
 
+    /** A file whose types never get their turn must not make the whole project be compiled. */
+    private static final int MAX_OTHERS = 300;
+
     private final JavaCompiler compiler;
     private final Map<?, ?> request;
     private final List<byte[]> contents;
@@ -43,6 +47,8 @@ final class Resolve implements TaskListener {
     private final Set<String> asked = new HashSet<>(); // paths of the files of the request
     private final Set<String> read = new LinkedHashSet<>(); // paths of all source files
     private final Set<String> started = new HashSet<>(); // of asked, those with attributed types
+    private final Problems problems = new Problems(this::pathOf);
+    private int others; // types attributed that nobody asked for
     private int pending; // types asked for that are not yet attributed
     private long bytes;
 
@@ -55,7 +61,6 @@ final class Resolve implements TaskListener {
 
     Map<String, Object> answer() throws IOException {
         try (StandardJavaFileManager disk = compiler.getStandardFileManager(null, null, null)) {
-            Problems problems = new Problems(this::pathOf);
             Sources sources = new Sources(disk, root, (Integer) request.get("maxBytes"));
             locations(disk);
             List<String> options = new ArrayList<>(Helper.PARSE_OPTIONS);
@@ -64,20 +69,19 @@ final class Resolve implements TaskListener {
             strings("options").forEach(options::add);
             JavacTask task = (JavacTask) compiler.getTask(null, sources, problems, options, null, files(disk));
             task.addTaskListener(this);
-            return answer(task, problems, sources);
+            return answer(task, sources);
         }
     }
 
-    private Map<String, Object> answer(JavacTask task, Problems problems, Sources sources) throws IOException {
+    private Map<String, Object> answer(JavacTask task, Sources sources) throws IOException {
         Trees trees = Trees.instance(task);
         Map<String, List<Outline.Entry>> outlines = new HashMap<>();
         for (CompilationUnitTree unit : task.parse()) {
             List<Outline.Entry> flat = new ArrayList<>();
             flatten(Outline.of(unit, trees.getSourcePositions()), flat);
             outlines.put(unit.getSourceFile().getName(), flat);
-            pending += unit.getTypeDecls().size();
+            pending += (int) unit.getTypeDecls().stream().filter(t -> t instanceof ClassTree).count();
         }
-        int syntaxErrors = problems.errors;
         boolean bodies = (Boolean) request.get("bodies");
         // Looking up any type makes the compiler enter all files.
         task.getElements().getTypeElement("java.lang.Object");
@@ -102,7 +106,7 @@ final class Resolve implements TaskListener {
         answer.put("unbound", new ArrayList<>(facts.unbound));
         answer.put("analyzed", analyzed);
         answer.put("errors", problems.errors);
-        answer.put("syntaxErrors", syntaxErrors);
+        answer.put("syntaxErrors", problems.syntax());
         answer.put("problems", problems.all());
         answer.put("filesRead", new ArrayList<>(read));
         answer.put("bytesRead", bytes);
@@ -110,7 +114,7 @@ final class Resolve implements TaskListener {
         return answer;
     }
 
-    /** Attributes the bodies of the files asked for, and of no others. */
+    /** Attributes the bodies of the files asked for, and of few others. */
     private boolean analyze(JavacTask task) throws IOException {
         try {
             task.analyze();
@@ -119,14 +123,18 @@ final class Resolve implements TaskListener {
                 throw e;
             }
         }
-        return true;
+        return pending <= 0;
     }
 
     @Override
     public void finished(TaskEvent e) {
-        if (e.getKind() == TaskEvent.Kind.PARSE && e.getSourceFile() != null && read.add(pathOf(e.getSourceFile()))) {
+        if (e.getKind() != TaskEvent.Kind.PARSE) {
+            return;
+        }
+        problems.parsing = false;
+        if (e.getSourceFile() != null && read.add(pathOf(e.getSourceFile()))) {
             try {
-                bytes += e.getSourceFile().getCharContent(true).length();
+                bytes += e.getSourceFile().getCharContent(true).length(); // kept since it was parsed
             } catch (IOException gone) {
                 read.remove(pathOf(e.getSourceFile()));
             }
@@ -136,6 +144,7 @@ final class Resolve implements TaskListener {
     /** Counts the types that get attributed; each is reported once, before its body is looked at. */
     @Override
     public void started(TaskEvent e) {
+        problems.parsing = e.getKind() == TaskEvent.Kind.PARSE;
         if (e.getKind() != TaskEvent.Kind.ANALYZE || e.getTypeElement() == null) {
             return;
         }
@@ -143,7 +152,7 @@ final class Resolve implements TaskListener {
             if (started.add(e.getTypeElement().toString())) {
                 pending--;
             }
-        } else if (pending <= 0) {
+        } else if (pending <= 0 || ++others > MAX_OTHERS) {
             throw new Enough();
         }
     }
@@ -168,10 +177,9 @@ final class Resolve implements TaskListener {
             disk.setLocation(StandardLocation.SOURCE_PATH, paths("sourcePath"));
             return;
         }
-        List<Path> roots = new ArrayList<>();
-        paths("sourcePath").forEach(f -> roots.add(f.toPath()));
         disk.setLocation(StandardLocation.SOURCE_PATH, List.of());
-        disk.setLocationForModule(StandardLocation.PATCH_MODULE_PATH, patched, roots);
+        String roots = String.join(File.pathSeparator, strings("sourcePath"));
+        disk.handleOption("--patch-module", List.of(patched + "=" + roots).iterator());
     }
 
     private List<File> paths(String key) {

@@ -7,11 +7,14 @@ import com.sun.source.tree.TypeParameterTree;
 import com.sun.source.tree.VariableTree;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.lang.model.element.Modifier;
 
 /** What follows the name of a declaration, on one line. */
 final class Signature {
+    private static final Pattern BLANK = Pattern.compile("\\s+");
+
     private Signature() {}
 
     static String of(ClassTree type) {
@@ -45,7 +48,7 @@ final class Signature {
     }
 
     static String type(Tree type) {
-        return type == null ? "" : type.toString().replaceAll("\\s+", " ");
+        return type == null ? "" : BLANK.matcher(type.toString()).replaceAll(" ");
     }
 
     private static String parameters(List<? extends VariableTree> parameters) {

@@ -36,8 +36,10 @@ final class Sources extends ForwardingJavaFileManager<StandardJavaFileManager> {
         }
         List<JavaFileObject> allowed = new ArrayList<>();
         for (JavaFileObject file : all) {
-            if (file.getKind() != JavaFileObject.Kind.SOURCE || readable(file)) {
+            if (file.getKind() != JavaFileObject.Kind.SOURCE) {
                 allowed.add(file);
+            } else if (readable(file)) {
+                allowed.add(new Memory(file));
             }
         }
         return allowed;
@@ -50,6 +52,15 @@ final class Sources extends ForwardingJavaFileManager<StandardJavaFileManager> {
         }
         refused.add(path.startsWith(root) ? root.relativize(path).toString() : path.toString());
         return false;
+    }
+
+    @Override
+    public JavaFileObject getJavaFileForInput(Location location, String name, JavaFileObject.Kind kind) throws IOException {
+        JavaFileObject file = super.getJavaFileForInput(location, name, kind);
+        if (file == null || kind != JavaFileObject.Kind.SOURCE) {
+            return file;
+        }
+        return readable(file) ? new Memory(file) : null;
     }
 
     @Override
