@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/csource"
+	"github.com/gtagsmcp/gtagsmcp/nav/guard"
 )
 
 // CalleeQuery asks what a function calls.
@@ -102,6 +103,7 @@ func (v *View) callsOf(ctx context.Context, def Symbol) ([]call, error) {
 		}
 		calls[i].lines = append(calls[i].lines, c.line)
 	}
+	w := v.worldOf(def)
 	for i := range calls {
 		if calls[i].how == indirect {
 			continue
@@ -110,7 +112,7 @@ func (v *View) callsOf(ctx context.Context, def Symbol) ([]call, error) {
 		if err != nil {
 			return nil, err
 		}
-		calls[i].settle(found.sites, def, src.scan() == nil)
+		calls[i].settle(found.sites, def, w, src.scan() == nil)
 	}
 	return slices.DeleteFunc(calls, func(c call) bool { return c.converts }), nil
 }
@@ -118,14 +120,14 @@ func (v *View) callsOf(ctx context.Context, def Symbol) ([]call, error) {
 // settle decides what a call means, from the definitions of the name. To call a
 // class makes an object; where ctags knows the language, to call another type
 // converts a value; to call a variable is to call what it holds.
-func (c *call) settle(sites []Symbol, from Symbol, lexed bool) {
+func (c *call) settle(sites []Symbol, from Symbol, w *world, lexed bool) {
 	if c.how == ofObject {
 		sites = slices.DeleteFunc(slices.Clone(sites), func(s Symbol) bool { return s.Scope == "" })
-		c.target = meant(sites, from)
+		c.target = meant(sites, from, w)
 		c.indirect = c.target == nil
 		return
 	}
-	if c.target = meant(sites, from); c.target != nil {
+	if c.target = meant(sites, from, w); c.target != nil {
 		return
 	}
 	for i := range sites {
@@ -149,7 +151,7 @@ func (c *call) settle(sites []Symbol, from Symbol, lexed bool) {
 // meant picks the definition that a call in a file means: the one of the same
 // file, else of the same architecture or nearest folder, never a static function
 // of another file, a function before a macro of the same name elsewhere.
-func meant(sites []Symbol, from Symbol) *Symbol {
+func meant(sites []Symbol, from Symbol, w *world) *Symbol {
 	best, bestScore := -1, 0
 	for i := range sites {
 		s := &sites[i]
@@ -157,7 +159,7 @@ func meant(sites []Symbol, from Symbol) *Symbol {
 		if _, c := csource.LangOf(s.Path); !s.callable() || c && ownOnly && s.Path != from.Path {
 			continue
 		}
-		if score := closeness(s, from); best < 0 || score > bestScore {
+		if score := closeness(s, from, w); best < 0 || score > bestScore {
 			best, bestScore = i, score
 		}
 	}
@@ -169,7 +171,7 @@ func meant(sites []Symbol, from Symbol) *Symbol {
 
 // closeness says how likely a definition is the one that a file means. Ties go
 // to the better rank, since sites come ranked.
-func closeness(s *Symbol, from Symbol) int {
+func closeness(s *Symbol, from Symbol, w *world) int {
 	score := 0
 	if s.Path == from.Path {
 		score += 1000
@@ -177,28 +179,48 @@ func closeness(s *Symbol, from Symbol) int {
 	if s.Dead != from.Dead {
 		score -= 500
 	}
-	fromArch, arch := archOf(from.Path), archOf(s.Path)
-	switch {
-	case arch != "" && arch == fromArch:
-		score += 200
-	case arch != "" && fromArch == "":
-		score -= 50
-		if arch == "x86" {
-			score += 40 // the one that most people mean
-		}
-	case arch != "":
-		score -= 300
-	}
+	score += archCloseness(archOf(s.Path), archOf(from.Path), w)
 	if sideTree(s.Path) != sideTree(from.Path) {
-		score -= 200
+		score -= 500
 	}
 	if strings.HasPrefix(s.Path, "include/asm-generic/") {
 		score -= 25 // for architectures without their own
 	}
-	if stub(s) {
-		score -= 20
+	switch w.compiles(s) {
+	case guard.False:
+		score -= 400
+	case guard.Unknown:
+		if w != nil {
+			score -= 40
+		}
+		if stub(s) {
+			score -= 20
+		}
+	}
+	if w != nil && !w.sees(s.Path) {
+		score -= 230
 	}
 	return score + nearness(s.Path, from.Path)
+}
+
+// archCloseness compares the architecture of a definition with that of its user.
+// Code for all of them is looked at on one.
+func archCloseness(arch, from string, w *world) int {
+	switch {
+	case arch == "":
+		return 0
+	case arch == from:
+		return 200
+	case from != "":
+		return -300
+	case w != nil && arch == w.arch:
+		return -10
+	case w != nil:
+		return -300
+	case arch == usualArchs[0]:
+		return -10
+	}
+	return -50
 }
 
 // archOf is the architecture that a path of the Linux kernel belongs to, or "".
@@ -207,7 +229,10 @@ func archOf(p string) string {
 	if !ok {
 		return ""
 	}
-	arch, _, _ := strings.Cut(rest, "/")
+	arch, rest, _ := strings.Cut(rest, "/")
+	if strings.HasPrefix(rest, "um/") {
+		return "um" // how that architecture looks from User Mode Linux
+	}
 	return arch
 }
 

@@ -77,6 +77,7 @@ type Workspace struct {
 	macros   *macro.Table
 	outlined outlineCache
 	callers  callerCache
+	usual    usualConfigs
 
 	code *semantic.Engine
 	own  *FrontEnds // closed with the workspace; nil when they are shared
@@ -131,6 +132,7 @@ func OpenWorkspace(root string, opts Options) (*Workspace, error) {
 	}
 	w := &Workspace{root: root, opts: opts, index: x, files: newSourceCache(dir), macros: macros, own: own}
 	w.code = newCodeEngine(w)
+	w.usual.files = w.files
 	return w, nil
 }
 
@@ -194,6 +196,7 @@ func (w *Workspace) View(ctx context.Context, progress func(index.Progress)) (*V
 	if err != nil {
 		return nil, err
 	}
+	w.usual.prepare()
 	v := &View{w: w, snap: snap, set: snap.Set(), outlines: snap.Outline()}
 	if v.outlines == nil {
 		v.outlines = w.awaitOutline(ctx, snap, progress)

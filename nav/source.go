@@ -175,6 +175,11 @@ func (c *sourceCache) read(path string) (*source, error) {
 	return s, nil
 }
 
+// plain reads a file that is no source and is looked at once.
+func (c *sourceCache) plain(path string) ([]byte, error) {
+	return c.root.ReadFile(filepath.FromSlash(path))
+}
+
 func (c *sourceCache) lookup(path string, state fileState) *source {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,6 +18,14 @@ type Config struct {
 	macros map[string]macro
 	// closed: a CONFIG_ name that is not in macros is not defined.
 	closed bool
+	// ask tells of the names that are not in macros; nil knows of none.
+	ask func(name string) (text string, defined Value)
+}
+
+// Asking is a Config that asks about every name that it meets, and what it is
+// defined as. The answers must not change.
+func Asking(ask func(name string) (text string, defined Value)) *Config {
+	return &Config{ask: ask}
 }
 
 // macro is what is known about one name.
@@ -41,8 +49,24 @@ func (c *Config) defined(name string) Value {
 		return False
 	case listed:
 		return True
+	case c.ask != nil:
+		_, defined := c.ask(name)
+		return defined
 	}
 	return Unknown
+}
+
+// macro is what is known about a name that is defined.
+func (c *Config) macro(name string) macro {
+	m, listed := c.macros[name]
+	if !listed && c.ask != nil {
+		text, _ := c.ask(name)
+		m.tokens = tokenize(text)
+		if len(m.tokens) == 1 && m.tokens[0].kind == valueToken {
+			m.num = m.tokens[0].num
+		}
+	}
+	return m
 }
 
 // ParseConfig reads an active_config: the path of a kernel .config, which readFile

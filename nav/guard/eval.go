@@ -279,7 +279,7 @@ func (p *parser) macro(name string) number {
 	case Unknown:
 		return number{}
 	}
-	return p.config.macros[name].num
+	return p.config.macro(name).num
 }
 
 // isOne is the kernel's __is_defined: whether the name is defined as the very
@@ -288,7 +288,7 @@ func (c *Config) isOne(name string, depth int) Value {
 	if d := c.defined(name); d != True {
 		return d
 	}
-	tokens := c.macros[name].tokens
+	tokens := c.macro(name).tokens
 	switch {
 	case len(tokens) != 1:
 		return False
