@@ -2,6 +2,8 @@ package nav
 
 import (
 	"bytes"
+	"cmp"
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -22,7 +24,8 @@ type usualConfigs struct {
 	files *sourceCache
 
 	once      sync.Once
-	makefiles *kconfig.Makefiles // nil in a tree without Kconfig files
+	makefiles *kconfig.Makefiles         // nil in a tree without Kconfig files
+	declaring func() map[string][]string // the architectures that declare an option
 	mu        sync.Mutex
 	of        map[string]func() *usualConfig
 }
@@ -34,8 +37,8 @@ type usualConfig struct {
 }
 
 // usualArchs are the architectures that code for all of them is looked at on: the
-// first on which it can be built.
-var usualArchs = []string{"x86", "arm64", "arm", "powerpc", "mips"}
+// first on which it can be built. Behind them come all others.
+var usualArchs = []string{"x86", "arm64", "arm"}
 
 // prepare begins to read what most questions about callees need, which takes a
 // fraction of a second for Linux.
@@ -49,6 +52,7 @@ func (u *usualConfigs) prepare() {
 		}
 		u.makefiles = kconfig.NewMakefiles(u.files.plain)
 		u.of = map[string]func() *usualConfig{}
+		u.declaring = sync.OnceValue(u.declarations)
 		go u.config(usualArchs[0])
 	})
 }
@@ -105,37 +109,96 @@ func (v *View) worldOf(from Symbol) *world {
 	}
 	var needs []string
 	if sets, ok := u.makefiles.Built(from.Path); ok {
-		needs = slices.Clone(sets[0])
+		needs = slices.DeleteFunc(slices.Clone(sets[0]), func(option string) bool { return option[0] == '!' })
 	}
 	for _, g := range from.Guards {
 		if m := oneOption.FindStringSubmatch(g); m != nil {
 			needs = append(needs, m[1])
 		}
 	}
-	archs := usualArchs
-	if own := archOf(from.Path); own != "" {
-		archs = []string{own}
-	}
 	w := &world{v: v, from: from, makefiles: u.makefiles, macros: map[string]guard.Value{}}
 	w.guards = guard.Asking(w.macro)
-	for _, arch := range archs {
-		c := u.config(arch)
-		if c == nil {
-			continue
-		}
-		can := !slices.ContainsFunc(needs, func(option string) bool { s, _ := c.State(option); return s == kconfig.Never })
-		if w.config == nil || can {
-			w.arch, w.config, w.included = arch, c.Assuming(needs), c.included
-		}
-		if can {
-			break
-		}
-	}
+	w.settle(needs)
 	if w.config == nil {
 		return nil
 	}
 	return w
 }
+
+// settle chooses the architecture: that of the file, else the first on which what
+// the file needs can be on.
+func (w *world) settle(needs []string) {
+	u := &w.v.w.usual
+	if own := archOf(w.from.Path); own != "" {
+		w.use(u.config(own), own, needs)
+		return
+	}
+	if w.use(u.config(usualArchs[0]), usualArchs[0], needs) || w.config == nil {
+		return
+	}
+	for _, arch := range u.archsOf(w.config.Missing(needs)) {
+		if w.use(u.config(arch), arch, needs) {
+			return
+		}
+	}
+}
+
+// use takes a configuration, if there is none yet or it can have what is needed.
+func (w *world) use(c *usualConfig, arch string, needs []string) (can bool) {
+	if c == nil {
+		return false
+	}
+	can = !slices.ContainsFunc(needs, func(option string) bool { s, _ := c.State(option); return s == kconfig.Never })
+	if can || w.config == nil {
+		w.arch, w.config, w.included = arch, c.Assuming(needs), c.included
+	}
+	return can
+}
+
+// maxArchs is on how many architectures code is looked at.
+const maxArchs = 2
+
+// archsOf are the architectures that declare one of the options, the usual first.
+func (u *usualConfigs) archsOf(options []string) (archs []string) {
+	for _, option := range options {
+		archs = append(archs, u.declaring()[option]...)
+	}
+	slices.SortFunc(archs, func(a, b string) int {
+		return cmp.Or(cmp.Compare(usualness(a), usualness(b)), cmp.Compare(a, b))
+	})
+	archs = slices.Compact(archs)
+	return archs[:min(len(archs), maxArchs)]
+}
+
+func usualness(arch string) int {
+	if i := slices.Index(usualArchs, arch); i >= 0 {
+		return i
+	}
+	return len(usualArchs)
+}
+
+// declarations tells which architectures declare an option.
+func (u *usualConfigs) declarations() map[string][]string {
+	declaring := map[string][]string{}
+	for _, pattern := range []string{"arch/*/Kconfig*", "arch/*/*/Kconfig*", "arch/*/*/*/Kconfig*"} {
+		files, _ := fs.Glob(u.files.root.FS(), pattern)
+		for _, file := range files {
+			content, err := u.files.plain(file)
+			if err != nil {
+				continue
+			}
+			for _, m := range declaration.FindAllSubmatch(content, -1) {
+				option, arch := string(m[1]), archOf(file)
+				if !slices.Contains(declaring[option], arch) {
+					declaring[option] = append(declaring[option], arch)
+				}
+			}
+		}
+	}
+	return declaring
+}
+
+var declaration = regexp.MustCompile(`(?m)^[ \t]*(?:menu)?config[ \t]+(\w+)`)
 
 // oneOption is a condition that one option alone decides.
 var oneOption = regexp.MustCompile(`^(?:defined\(|IS_ENABLED\(|IS_BUILTIN\(|IS_REACHABLE\()?CONFIG_(\w+)\)?$`)
@@ -304,6 +367,9 @@ func (w *world) lookup(name string) guard.Value {
 		f := w.v.facts(ref.Path)
 		if f == nil {
 			return guard.Unknown
+		}
+		if !public(ref.Path) && !w.sees(ref.Path) {
+			continue
 		}
 		guards := f.guards(ref.Symbol.Line)
 		if slices.ContainsFunc(guards, func(g string) bool { return wordIndex(g, name) >= 0 && strings.HasPrefix(g, "!") }) {

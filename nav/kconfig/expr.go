@@ -135,6 +135,18 @@ func (e *expr) conjuncts(f func(name string)) {
 	}
 }
 
+// options calls f for every option in e.
+func (e *expr) options(f func(name string)) {
+	switch {
+	case e == nil:
+	case e.op == option:
+		f(e.name)
+	default:
+		e.a.options(f)
+		e.b.options(f)
+	}
+}
+
 // lexer cuts a line of a Kconfig file into words, quoted strings and operators.
 type lexer struct {
 	rest  string

@@ -24,6 +24,8 @@ type setting struct {
 	state State
 	text  string   // of an option that is on: y, m, or its value
 	needs []string // what has to be on for it to be on, and what it switches on
+	// missing are the options in its dependencies that other architectures have.
+	missing []string
 }
 
 // Load computes the usual configuration of an architecture, named as its folder
@@ -58,6 +60,11 @@ func (v *solver) setting(s *symbol, may *possible) setting {
 	}
 	out := setting{state: Off}
 	s.depends.conjuncts(func(name string) { out.needs = append(out.needs, name) })
+	s.depends.options(func(name string) {
+		if other := v.symbols[name]; other == nil || other.blocks == 0 {
+			out.missing = append(out.missing, name)
+		}
+	})
 	for _, t := range s.selects {
 		if t.when.eval(v) > no {
 			out.needs = append(out.needs, t.name)
@@ -83,6 +90,26 @@ func (v *solver) setting(s *symbol, may *possible) setting {
 func (c *Config) State(name string) (State, string) {
 	s := c.options[name]
 	return s.state, s.text
+}
+
+// Missing are options without which those named can never be on here: other
+// architectures may declare them.
+func (c *Config) Missing(names []string) (missing []string) {
+	seen := map[string]bool{}
+	names = slices.Clone(names)
+	for len(names) > 0 {
+		name := names[len(names)-1]
+		names = names[:len(names)-1]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		if s := c.options[name]; s.state == Never {
+			missing = append(missing, s.missing...)
+			names = append(names, s.needs...)
+		}
+	}
+	return missing
 }
 
 // Assuming is the configuration in which some options are on as well, and with

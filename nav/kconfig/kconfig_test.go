@@ -154,6 +154,16 @@ func TestAssuming(t *testing.T) {
 	}
 }
 
+func TestMissing(t *testing.T) {
+	c, err := Load(read, "x86")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Missing([]string{"NET", "ARM_THING"}); !reflect.DeepEqual(got, []string{"ARM"}) {
+		t.Errorf("got %v, want ARM", got)
+	}
+}
+
 func TestNoKconfig(t *testing.T) {
 	if _, err := Load(func(string) ([]byte, error) { return nil, fs.ErrNotExist }, "x86"); err == nil {
 		t.Error("no error for a tree without Kconfig files")

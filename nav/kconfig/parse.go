@@ -334,7 +334,7 @@ func (p *parser) openChoice() *choice {
 	return nil
 }
 
-var debugName = regexp.MustCompile(`(^|_)DEBUG(_|$)`)
+var debugName = regexp.MustCompile(`DEBUG(_|$)`)
 
 // either is a || b, where nil holds always.
 func either(a, b *expr) *expr {
