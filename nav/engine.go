@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/csource"
@@ -79,8 +80,9 @@ type Workspace struct {
 	callers  callerCache
 	usual    usualConfigs
 
-	code *semantic.Engine
-	own  *FrontEnds // closed with the workspace; nil when they are shared
+	code     *semantic.Engine
+	codeTree atomic.Pointer[semantic.Tree]
+	own      *FrontEnds // closed with the workspace; nil when they are shared
 
 	mu          sync.Mutex
 	ctags       *ctags.Service

@@ -82,16 +82,21 @@ func (v *View) FindCode(ctx context.Context, q CodeQuery) (CodeAnswer, error) {
 	return v.w.code.Find(ctx, v.codeTree(), q)
 }
 
-// codeTree is the tree as find_code sees it.
+// codeTree is the tree as find_code sees it, made once for each state.
 func (v *View) codeTree() *semantic.Tree {
+	contents := fmt.Sprintf("%016x", v.snap.Contents())
+	if t := v.w.codeTree.Load(); t != nil && t.Contents == contents {
+		return t
+	}
 	files := v.snap.Files()
 	t := &semantic.Tree{
-		Root: v.w.root, FS: v.w.files.root.FS(), Contents: fmt.Sprintf("%016x", v.snap.Contents()),
+		Root: v.w.root, FS: v.w.files.root.FS(), Contents: contents,
 		Files: make([]semantic.TreeFile, len(files)), Read: v.w.files.uncached,
 	}
 	for i, f := range files {
 		t.Files[i] = semantic.TreeFile{Path: f.Path, Size: f.Size, State: f.State}
 	}
+	v.w.codeTree.Store(t)
 	return t
 }
 

@@ -118,7 +118,7 @@ func (w *world) tree() *Tree {
 		}
 	}
 	slices.SortFunc(t.Files, func(a, b TreeFile) int { return strings.Compare(a.Path, b.Path) })
-	t.Contents = fmt.Sprint(t.Files)
+	t.Contents = fmt.Sprint(digest(fmt.Sprint(t.Files)))
 	return t
 }
 
@@ -162,6 +162,33 @@ func TestStructureIsNestedAndPaged(t *testing.T) {
 	if got, want := strings.Join(pages, " | "), "A(a B) | b C"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+// TestNameList compares the scan with a look at every name.
+func TestNameList(t *testing.T) {
+	var files []parsedFile
+	var all []string
+	for i, list := range []string{"aba ab a", "", "b aab", "", "ba"} {
+		f := parsedFile{path: fmt.Sprint(i)}
+		for _, name := range strings.Fields(list) {
+			f.entries = append(f.entries, entry{Declaration: Declaration{Name: name}})
+			all = append(all, name)
+		}
+		files = append(files, f)
+	}
+	for _, query := range []string{"a", "b", "ab", "ba", "aa", "aba", "c", "aba a", " "} {
+		var got, want []string
+		newNameList(files).containing(query, func(h hit) { got = append(got, h.file.entries[h.at].Name) })
+		for _, name := range all {
+			if strings.Contains(name, query) {
+				want = append(want, name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: got %v, want %v", query, got, want)
+		}
+	}
+	newNameList(nil).containing("a", func(h hit) { t.Error("a hit in nothing") })
 }
 
 // TestFirst cuts a page at every length and goes on from there.

@@ -15,6 +15,7 @@ import (
 type inventory struct {
 	contents string
 	files    []parsedFile // in the order of their paths
+	names    *nameList
 	kinds    map[string]bool
 	coverage Coverage
 	usage    usage
@@ -130,6 +131,7 @@ func (e *Engine) readAll(ctx context.Context, t *Tree, job *reading) (*inventory
 			inv.kinds[inv.files[i].entries[n].Kind] = true
 		}
 	}
+	inv.names = newNameList(inv.files)
 	inv.coverage.Files = len(inv.files)
 	inv.coverage.Reasons = why.list()
 	inv.coverage.Complete = len(inv.coverage.Reasons) == 0

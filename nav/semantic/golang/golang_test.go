@@ -515,3 +515,85 @@ func TestQualify(t *testing.T) {
 		t.Errorf("without a module: got %s", got)
 	}
 }
+
+// goRun runs the go command of the tests in a project and returns what it printed.
+func goRun(t *testing.T, dir string, arguments ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", arguments...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	out, err := cmd.Output()
+	if err != nil {
+		var failed *exec.ExitError
+		errors.As(err, &failed)
+		t.Fatalf("go %v: %v\n%s%s", arguments, err, out, failed.Stderr)
+	}
+	return string(out)
+}
+
+// TestAgainstTheRunningProgram compares with what package reflect finds in the
+// compiled types: every method and every promoted field, and no other.
+func TestAgainstTheRunningProgram(t *testing.T) {
+	p := project(t, zoo+`
+-- show/main.go --
+package main
+
+import (
+	"fmt"
+	"reflect"
+
+	"example.com/zoo"
+)
+
+func main() {
+	for _, v := range []any{new(zoo.Base), new(zoo.Dog), new(zoo.Box[int]), new(zoo.Flock)} {
+		t := reflect.TypeOf(v)
+		name := t.Elem().Name()
+		for i := 0; i < t.NumMethod(); i++ {
+			fmt.Println(name, t.Method(i).Name, t.Method(i).Type.NumIn()-1, false)
+		}
+		for _, f := range reflect.VisibleFields(t.Elem()) {
+			if f.IsExported() || f.PkgPath == "example.com/zoo" {
+				fmt.Println(name, f.Name, -1, len(f.Index) > 1)
+			}
+		}
+	}
+}
+`)
+	tool := newTool(t, nil)
+	seen := 0
+	for line := range strings.Lines(goRun(t, p.Root, "run", "./show")) {
+		var owner, name string
+		var parameters int
+		var promoted bool
+		if _, err := fmt.Sscan(line, &owner, &name, &parameters, &promoted); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		owner, _, _ = strings.Cut(owner, "[")
+		seen++
+		r := resolve(t, tool, p, "zoo."+owner+"."+name)
+		if len(r.Declarations) != 1 {
+			t.Errorf("%s.%s: got %v", owner, name, r.Declarations)
+			continue
+		}
+		d := r.Declarations[0]
+		if isField := d.Kind == "field"; isField != (parameters < 0) || isField && promoted != (d.Facts.PromotedFrom != "") {
+			t.Errorf("%s.%s: got %s, want a field %v, promoted %v", owner, name, written(d), parameters < 0, promoted)
+		}
+	}
+	if seen < 20 {
+		t.Errorf("the program showed %d members, far fewer than there are", seen)
+	}
+}
+
+// TestAgainstGoDoc compares signatures with those that go doc prints.
+func TestAgainstGoDoc(t *testing.T) {
+	p, tool := project(t, zoo), newTool(t, nil)
+	for _, name := range []string{"Fed", "Base.Noise", "Dog.Noise", "Box.Get"} {
+		d := resolve(t, tool, p, "zoo."+name).Declarations[0]
+		text := goRun(t, p.Root, "doc", "example.com/zoo."+name)
+		if want := " " + d.Name + d.Signature; !strings.Contains(strings.ReplaceAll(text, ") "+d.Name, " "+d.Name), want) {
+			t.Errorf("%s: go doc prints\n%swhich lacks %q", name, text, want)
+		}
+	}
+}
