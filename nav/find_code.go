@@ -47,7 +47,7 @@ func (f *FrontEnds) languages() []semantic.Language {
 		Parsers: []semantic.Parser{f.golang}, Resolver: f.golang, Moduler: f.golang, Qualify: golang.Qualify,
 	}, {
 		Name: "Java", Extensions: []string{".java"},
-		Parsers: []semantic.Parser{f.java},
+		Parsers: []semantic.Parser{f.java}, Resolver: f.java, Moduler: f.java,
 	}}
 }
 

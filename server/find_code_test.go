@@ -73,7 +73,7 @@ func TestFindCodeArguments(t *testing.T) {
 		{map[string]any{"route": "structure", "path": "no.c"}, "argument path no.c: no such file"},
 		{map[string]any{"route": "structure", "path": "/etc/passwd"}, "argument path /etc/passwd: outside the project root"},
 		{map[string]any{"route": "structure", "path": "lib"}, "argument path lib is not a regular file"},
-		{map[string]any{"route": "resolve", "query": "x"}, "route resolve needs a compiler front end, and there is none for C, only for Go"},
+		{map[string]any{"route": "resolve", "query": "x"}, "route resolve needs a compiler front end, and there is none for C, only for Go and Java"},
 	} {
 		test.arguments["project_root"] = root
 		got, failed := ask(t, session, "find_code", test.arguments)
