@@ -157,7 +157,9 @@ func (o Options) sums(ctx context.Context, tag string) (release.Sums, error) {
 		return nil, err
 	}
 	text, err := o.Client.Text(ctx, o.Client.AssetURL(repo, tag, release.SumsFile), release.SumsLimit)
-	if err != nil {
+	if errors.Is(err, fetch.ErrNotFound) {
+		return nil, fmt.Errorf("it does not exist, or is not complete: %w", err)
+	} else if err != nil {
 		return nil, err
 	}
 	signature, err := o.Client.Text(ctx, o.Client.AssetURL(repo, tag, release.SignatureFile), release.SignatureLimit)
