@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -159,7 +160,7 @@ func glibcPresent() string {
 			continue
 		}
 		defined, _ := f.DynamicVersions()
-		machine := f.Machine
+		machine, banner := f.Machine, glibcBanner(f)
 		f.Close()
 		if want, known := elfMachines[runtime.GOARCH]; known && machine != want {
 			continue
@@ -168,12 +169,30 @@ func glibcPresent() string {
 		for _, v := range defined {
 			names = append(names, v.Name)
 		}
-		if version := highestGlibc(names); version != "" {
+		if version := highestGlibc(names); compareVersions(banner, version) > 0 {
+			return banner
+		} else if version != "" {
 			return version
 		}
 	}
 	return ""
 }
+
+// glibcBanner is the version that glibc prints when it is run. A release that adds
+// no symbol to libc.so.6, such as 2.31, has none of its own name.
+func glibcBanner(f *elf.File) string {
+	section := f.Section(".rodata")
+	if section == nil {
+		return ""
+	}
+	data, _ := section.Data()
+	if m := banner.FindSubmatch(data); m != nil {
+		return string(m[1])
+	}
+	return ""
+}
+
+var banner = regexp.MustCompile(`GNU C Library [^\x00\n]* version ([0-9]+\.[0-9]+)`)
 
 // highestGlibc leaves out names like GLIBC_PRIVATE and GLIBC_ABI_DT_RELR.
 func highestGlibc(names []string) string {

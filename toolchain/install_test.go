@@ -23,7 +23,7 @@ type installing struct {
 func startInstall(t *testing.T, exe, home, how string, as *syscall.Credential) *installing {
 	t.Helper()
 	p := &installing{}
-	environ := append(fromRepository(t, home), envInstall+"="+how)
+	environ := append(fromRepository(t, home), envInstall+"="+how, envNoFlock+"="+os.Getenv(envNoFlock))
 	err := startRetrying(t.Context(), func() error {
 		p.cmd = exec.Command(exe)
 		p.cmd.Env, p.cmd.Dir = environ, "/"
@@ -165,8 +165,9 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 }
 
-func TestTenProcessesEndInOneInstall(t *testing.T) {
-	t.Parallel()
+// oneInstallOfTen runs ten processes that install into one empty home.
+func oneInstallOfTen(t *testing.T) {
+	t.Helper()
 	home := t.TempDir()
 	var all []*installing
 	for range 10 {
@@ -186,6 +187,14 @@ func TestTenProcessesEndInOneInstall(t *testing.T) {
 	if generations, _ := os.ReadDir(filepath.Join(home, ".gtags-mcp", generationsDir)); len(generations) != 1 || installs != 1 || len(gtags) != 1 {
 		t.Errorf("got %d installs, generations %v, sets %v; want one of each", installs, generations, gtags)
 	}
+	if _, err := os.Lstat(filepath.Join(home, ".gtags-mcp", lockHeldName)); err == nil {
+		t.Error("the lock is still there")
+	}
+}
+
+func TestTenProcessesEndInOneInstall(t *testing.T) {
+	t.Parallel()
+	oneInstallOfTen(t)
 }
 
 // TestKilledInstall kills an install at each of its steps: what was there stays,

@@ -62,7 +62,7 @@ func acquire(ctx context.Context, home string, timeout time.Duration, progress f
 		if err != nil || release != nil {
 			return release, err
 		}
-		h := readHolder(filepath.Join(home, lockName))
+		h := lockHolder(home)
 		step := readState(home).Step
 		step.Text = fmt.Sprintf("waiting for the install of %v: %s", h, step.Text)
 		if step != told {
@@ -146,6 +146,14 @@ func writeHolder(f *os.File) {
 	if err == nil && f.Truncate(0) == nil {
 		f.WriteAt(data, 0) //nolint:errcheck // the holder is named as a courtesy
 	}
+}
+
+// lockHolder names who holds the lock, in whichever of its two forms.
+func lockHolder(home string) holder {
+	if held := filepath.Join(home, lockHeldName); exists(held) {
+		return readHolder(held)
+	}
+	return readHolder(filepath.Join(home, lockName))
 }
 
 func readHolder(path string) (h holder) {

@@ -70,6 +70,9 @@ func TestHeldFile(t *testing.T) {
 	if second, err := tryHeldFile(path); err != nil || second != nil {
 		t.Errorf("second: got %v, %v, want neither", second != nil, err)
 	}
+	if h := lockHolder(filepath.Dir(path)); h.PID != os.Getpid() {
+		t.Errorf("the holder is %v, want this process", h)
+	}
 	release()
 	writeTestFile(t, path, "{}", 0o600) // left by a process that was killed
 	old := time.Now().Add(-2 * staleAfter)

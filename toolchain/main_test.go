@@ -124,6 +124,11 @@ func playInstall() int {
 	if err != nil {
 		panic(err)
 	}
+	if number, err := strconv.Atoi(os.Getenv(envNoFlock)); err == nil {
+		if err := refuseFlock(syscall.Errno(number)); err != nil {
+			panic(err)
+		}
+	}
 	set, _, err := Install(context.Background(), Config{Helper: exe, Force: os.Getenv(envInstall) == "force"}, nil)
 	o := outcome{Set: set}
 	if err != nil {

@@ -17,6 +17,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/gtagsmcp/gtagsmcp/toolchain/ctagscom"
@@ -47,6 +50,7 @@ func main() {
 	if ctagscom.Invoked(os.Args[0]) {
 		os.Exit(ctagscom.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	os.Setenv("PATH", absoluteOnly(os.Getenv("PATH")))
 	// Standard output belongs to the answer. Whatever a dependency prints by
 	// mistake goes to standard error instead of into the protocol.
 	out := os.Stdout
@@ -56,6 +60,14 @@ func main() {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(exitCode(newRootCommand(os.Stdin, out, os.Stderr).ExecuteContext(ctx)))
+}
+
+// absoluteOnly leaves out the folders of a search path that depend on where we
+// run: that is in trees that are not trusted, and none of their programs may stand
+// in for git or a compiler, or keep it from being found.
+func absoluteOnly(path string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
 func exitCode(err error) int {

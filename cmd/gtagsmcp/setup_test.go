@@ -41,9 +41,11 @@ func withoutToolchain(t *testing.T) (home string) {
 }
 
 func TestSetupAndDoctorWithAToolchain(t *testing.T) {
-	tools := navtest.Tools(t)
+	tools, tree, git := navtest.Tools(t), navtest.Tree(t, "-- a.c --\nint x;\n"), pathWith(t, "git")
 	withoutToolchain(t)
 	t.Setenv("GTAGS_MCP_HOME", tools.Home)
+	t.Setenv("PATH", git)
+	t.Chdir(tree)
 	out, errOut, code := command(t, "setup", "--json")
 	var got setupJSON
 	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 {
@@ -66,6 +68,16 @@ func TestSetupAndDoctorWithAToolchain(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doctor); err != nil || code != 0 || len(doctor.Checks) < 6 {
 		t.Fatalf("doctor --json: exit code %d, %q, %v", code, out, err)
 	}
+	for _, name := range []string{"gtags", "global", "ctags", "helper", "installed", "home", "locks", "disk", "system", "config", "tree", "git", "index"} {
+		if !slices.ContainsFunc(doctor.Checks, func(c toolchain.Check) bool { return c.Name == name && c.Detail != "" }) {
+			t.Errorf("doctor --json lacks %s: %s", name, out)
+		}
+	}
+	for _, c := range doctor.Checks {
+		if c.Level != toolchain.LevelOK && c.Fix == "" {
+			t.Errorf("nothing to type for %+v", c)
+		}
+	}
 	text, _, code := command(t, "doctor")
 	if code != 0 {
 		t.Errorf("doctor: exit code %d", code)
@@ -77,10 +89,30 @@ func TestSetupAndDoctorWithAToolchain(t *testing.T) {
 	}
 }
 
+// A mistake in a config file is named with its file and key; the main job runs.
+func TestDoctorNamesMistakes(t *testing.T) {
+	tools, git := navtest.Tools(t), pathWith(t, "git")
+	tree := navtest.Tree(t, "-- a.c --\nint x;\n-- .gtags-mcp.toml --\nlabul = \"native\"\n")
+	withoutToolchain(t)
+	t.Setenv("GTAGS_MCP_HOME", tools.Home)
+	t.Setenv("PATH", git)
+	t.Setenv("GTAGS_MCP_GUARDS", "perhaps")
+	navtest.Write(t, os.Getenv("XDG_CONFIG_HOME"), "gtags-mcp/config.toml", "enrich = 7\n")
+	out, errOut, code := command(t, "--root", tree, "doctor")
+	if code != 0 {
+		t.Errorf("exit code %d, %s", code, errOut)
+	}
+	for _, want := range []string{"GTAGS_MCP_GUARDS", "config.toml", "enrich", ".gtags-mcp.toml", "labul", "> correct that file"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("doctor lacks %q:\n%s", want, out)
+		}
+	}
+}
+
 func TestSetupAndDoctorWithoutAToolchain(t *testing.T) {
 	home := withoutToolchain(t)
 	out, errOut, code := command(t, "doctor")
-	if code != exitFailure || !strings.Contains(out, "fail  gtags") || !strings.Contains(out, "> gtagsmcp setup") || !strings.Contains(errOut, "not ready") {
+	if code != exitFailure || !strings.Contains(out, "fail  gtags") || !strings.Contains(out, "> gtagsmcp setup") || !strings.Contains(errOut, "cannot run") {
 		t.Errorf("doctor: exit code %d, %q, %q", code, out, errOut)
 	}
 	out, errOut, code = command(t, "setup", "--dry-run")
