@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -614,6 +615,90 @@ func TestInstallMatrixShellcheck(t *testing.T) {
 	m := debian(t, "none")
 	m.command(installer(t), "/usr/bin/shellcheck", "--shell=sh", "-").want(t, 0)
 	m.command("echo $1\n", "/usr/bin/shellcheck", "--shell=sh", "-").want(t, 1, "SC2086")
+}
+
+// TestInstallMatrixService: with the real program, an update restarts a service
+// that runs, upgrade --rollback undoes the update, and removal ends the service.
+func TestInstallMatrixService(t *testing.T) {
+	t.Parallel()
+	v := newVendor(t, releasetest.New(t))
+	v.publishProgram("v0.0.1", built(t, "v0.0.1"))
+	m := newMachine(t, "GTAGS_MCP_MIRROR="+v.URL, "GTAGS_MCP_AUTO_SETUP=0")
+	m.run(v.script(), "--no-setup").want(t, 0, "gtagsmcp v0.0.1: ")
+	target := filepath.Join(m.home, ".local/bin/gtagsmcp")
+	t.Cleanup(func() {
+		end := exec.Command(target, "service", "uninstall")
+		end.Env = m.env
+		_ = end.Run() // the program is gone where all went well
+	})
+	m.command("", target, "service", "install", "--manager", "process", "--port", freePort(t)).want(t, 0)
+	first := m.serviceProcess(target)
+
+	v.publishProgram("v0.0.2", built(t, "v0.0.2"))
+	m.run(v.script(), "--no-setup", "--no-service").want(t, 0, "gtagsmcp v0.0.1 -> v0.0.2")
+	if now := m.serviceProcess(target); now != first {
+		t.Errorf("--no-service: process %s became %s", first, now)
+	}
+	m.run(v.script(), "--no-setup", "--version", "0.0.1").want(t, 0, "gtagsmcp v0.0.2 -> v0.0.1")
+	second := m.serviceProcess(target)
+	if second == first {
+		t.Errorf("the update left process %s as it was", first)
+	}
+	m.run(v.script(), "--no-setup").want(t, 0, "gtagsmcp v0.0.1 -> v0.0.2")
+	m.command("", target, "upgrade", "--rollback").want(t, 0, "v0.0.1")
+	m.command("", target, "version").want(t, 0, "gtagsmcp v0.0.1 ")
+
+	last := m.serviceProcess(target)
+	m.run(v.script(), "--uninstall", "--keep-data").want(t, 0, "removed "+target)
+	for wait := 0; ; wait++ { // until init has noticed
+		state, err := os.ReadFile("/proc/" + last + "/stat")
+		if err != nil || strings.Contains(string(state), ") Z ") {
+			break
+		}
+		if wait == 50 {
+			t.Fatalf("after --uninstall the service still runs as process %s", last)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+var runningProcess = regexp.MustCompile(`running, process ([0-9]+)`)
+
+// serviceProcess is the number of the process that a service runs as.
+func (m *machine) serviceProcess(target string) string {
+	m.t.Helper()
+	r := m.command("", target, "service", "status")
+	found := runningProcess.FindStringSubmatch(r.text)
+	if r.code != 0 || found == nil {
+		m.t.Fatalf("the service does not run, exit code %d: %s", r.code, r.text)
+	}
+	return found[1]
+}
+
+// built is the real program as a release would have it.
+func built(t *testing.T, version string) []byte {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "gtagsmcp")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X main.released="+version, "-o", out, "../cmd/gtagsmcp")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, text)
+	}
+	return []byte(read(t, out))
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 // TestInstallMatrixRelease installs the files that make release made, real

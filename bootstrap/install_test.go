@@ -87,9 +87,14 @@ func installer(t *testing.T) string {
 // change may spoil the assets after they were signed.
 func (v *vendor) publish(version string, size int, change ...func(string, map[string][]byte)) {
 	v.t.Helper()
+	v.publishProgram(version, program(version, size), change...)
+}
+
+func (v *vendor) publishProgram(version string, program []byte, change ...func(string, map[string][]byte)) {
+	v.t.Helper()
 	assets := map[string][]byte{}
 	for _, p := range release.Platforms {
-		assets[p.Archive()] = archive(v.t, program(version, size))
+		assets[p.Archive()] = archive(v.t, program)
 	}
 	assets[release.SumsFile] = sums(assets)
 	assets[release.SignatureFile] = v.sign(version, assets[release.SumsFile])
