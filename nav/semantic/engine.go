@@ -46,6 +46,7 @@ type Engine struct {
 
 	mu        sync.Mutex
 	modules   *modules
+	modelling *task[*modules] // nil when nothing is under way
 	inventory *inventory
 	reading   *reading
 	parsed    map[string]parsedFile // what the last inventories were made of
@@ -59,7 +60,7 @@ type TreeFile struct {
 	State uint64
 }
 
-// Tree is one state of a source tree.
+// Tree is one state of a source tree. Nobody changes it.
 type Tree struct {
 	Root string // absolute
 	FS   fs.FS
@@ -70,6 +71,21 @@ type Tree struct {
 	// Read reads a file, of which it may return no more than limit+1 bytes. It is
 	// called for as long as the Engine is open.
 	Read func(file string, limit int64) ([]byte, error)
+
+	once   sync.Once
+	digest uint64 // of the paths
+}
+
+// paths changes when a file appears or goes.
+func (t *Tree) paths() uint64 {
+	t.once.Do(func() {
+		names := make([]string, len(t.Files))
+		for i, f := range t.Files {
+			names[i] = f.Path
+		}
+		t.digest = digest(names...)
+	})
+	return t.digest
 }
 
 // BusyError means that the answer is being prepared: asking again helps.

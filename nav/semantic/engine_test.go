@@ -382,6 +382,9 @@ func TestModules(t *testing.T) {
 func TestABusyEngineSaysSo(t *testing.T) {
 	w := newWorld(t, Limits{}, map[string]string{"a.toy": "class A\n"})
 	w.toy.gate = make(chan struct{})
+	if _, err := w.engine.modulesOf(t.Context(), w.tree()); err != nil {
+		t.Fatal(err)
+	}
 	w.engine.opts.Wait = time.Millisecond
 	_, err := w.engine.Find(t.Context(), w.tree(), Request{Route: Symbols, Query: "A"})
 	var busy *BusyError
@@ -399,6 +402,9 @@ func TestABusyEngineSaysSo(t *testing.T) {
 func TestCloseEndsWhatIsUnderWay(t *testing.T) {
 	w := newWorld(t, Limits{}, map[string]string{"a.toy": "class A\n"})
 	w.toy.gate = make(chan struct{})
+	if _, err := w.engine.modulesOf(t.Context(), w.tree()); err != nil {
+		t.Fatal(err)
+	}
 	w.engine.opts.Wait = time.Millisecond
 	if _, err := w.engine.Find(t.Context(), w.tree(), Request{Route: Symbols, Query: "A"}); err == nil {
 		t.Fatal("got an answer from a parser that hangs")

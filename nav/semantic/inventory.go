@@ -23,13 +23,10 @@ type inventory struct {
 
 // reading is the making of an inventory.
 type reading struct {
+	*task[*inventory]
 	contents string
-	began    time.Time
 	total    int
-	done     atomic.Int64
-	finished chan struct{}
-	cancel   context.CancelFunc
-	err      error // after finished
+	done     *atomic.Int64
 }
 
 // inventoryOf returns the inventory of a state of the tree, or a *BusyError
@@ -48,45 +45,28 @@ func (e *Engine) inventoryOf(ctx context.Context, t *Tree) (*inventory, error) {
 		job = e.startReading(t)
 	}
 	e.mu.Unlock()
-	wait := time.NewTimer(e.opts.Wait)
-	defer wait.Stop()
-	select {
-	case <-job.finished:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case <-wait.C:
-		return nil, &BusyError{"Reading the declarations of " + t.Root, time.Since(job.began), int(job.done.Load()), job.total}
-	}
-	if job.err != nil {
-		return nil, job.err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if inv := e.inventory; inv != nil && inv.contents == t.Contents {
-		return inv, nil
-	}
-	return nil, &BusyError{What: "The tree changed while its declarations were being read"}
+	return job.wait(ctx, e.opts.Wait, func(elapsed time.Duration) *BusyError {
+		return &BusyError{"Reading the declarations of " + t.Root, elapsed, int(job.done.Load()), job.total}
+	})
 }
 
 // startReading begins an inventory in the background. The caller holds e.mu.
 func (e *Engine) startReading(t *Tree) *reading {
-	ctx, cancel := context.WithCancel(e.ctx)
-	job := &reading{contents: t.Contents, began: time.Now(), total: len(t.Files), finished: make(chan struct{}), cancel: cancel}
-	e.reading = job
-	e.running.Go(func() {
-		defer cancel()
-		inv, err := e.readAll(ctx, t, job)
+	job := &reading{contents: t.Contents, total: len(t.Files), done: &atomic.Int64{}}
+	job.task = start(e, longest, func(ctx context.Context) (*inventory, error) {
+		inv, err := e.readAll(ctx, t, job.done)
 		e.mu.Lock()
-		if job.err = err; err == nil {
+		defer e.mu.Unlock()
+		if err == nil {
 			e.inventory = inv
 			e.forget(inv)
 		}
 		if e.reading == job {
 			e.reading = nil
 		}
-		e.mu.Unlock()
-		close(job.finished)
+		return inv, err
 	})
+	e.reading = job
 	return job
 }
 
@@ -108,7 +88,7 @@ const (
 
 // readAll makes the inventory. Files whose content was parsed before are not
 // read again.
-func (e *Engine) readAll(ctx context.Context, t *Tree, job *reading) (*inventory, error) {
+func (e *Engine) readAll(ctx context.Context, t *Tree, done *atomic.Int64) (*inventory, error) {
 	inv := &inventory{contents: t.Contents, kinds: map[string]bool{}}
 	var why reasons
 	chosen := e.choose(t, &why)
@@ -121,7 +101,7 @@ func (e *Engine) readAll(ctx context.Context, t *Tree, job *reading) (*inventory
 		if err != nil {
 			return nil, err
 		}
-		job.done.Add(int64(n))
+		done.Add(int64(n))
 		chosen = chosen[n:]
 		declarations = inv.cap(e.opts.Limits.Declarations, &why, len(chosen))
 	}

@@ -6,12 +6,13 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"time"
 )
 
 // modules are the build modules of a tree, by folder, and what they were read
 // from.
 type modules struct {
-	contents string
+	paths    uint64 // of the files of the tree
 	byDir    map[*Language]map[string]Module
 	ids      map[string]bool
 	files    []string // descriptions
@@ -19,15 +20,51 @@ type modules struct {
 	problems []Problem
 }
 
-// modulesOf finds the modules of a tree, or remembers them.
+// modulesOf finds the modules of a tree, or remembers them: they change with the
+// descriptions of the builds, and when files come and go, not when one is edited.
+// It is a *BusyError while they are being read.
 func (e *Engine) modulesOf(ctx context.Context, t *Tree) (*modules, error) {
 	e.mu.Lock()
-	m := e.modules
+	m, job := e.modules, e.modelling
 	e.mu.Unlock()
-	if m != nil && m.contents == t.Contents && m.state == describe(t.FS, m.files) {
+	if m != nil && m.paths == t.paths() && m.state == describe(t.FS, m.files) {
 		return m, nil
 	}
-	m = &modules{contents: t.Contents, byDir: map[*Language]map[string]Module{}, ids: map[string]bool{}}
+	if job == nil {
+		job = e.startModelling(t)
+	}
+	found, err := job.wait(ctx, e.opts.Wait, func(elapsed time.Duration) *BusyError {
+		return &BusyError{What: "Reading the descriptions of the builds in " + t.Root, Elapsed: elapsed}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if found.paths != t.paths() {
+		return nil, &BusyError{What: "The tree changed while the descriptions of its builds were being read"}
+	}
+	return found, nil
+}
+
+func (e *Engine) startModelling(t *Tree) *task[*modules] {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.modelling == nil {
+		e.modelling = start(e, longest, func(ctx context.Context) (*modules, error) {
+			m, err := e.model(ctx, t)
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if e.modelling = nil; err == nil {
+				e.modules = m
+			}
+			return m, err
+		})
+	}
+	return e.modelling
+}
+
+// model reads the modules of all languages of a tree.
+func (e *Engine) model(ctx context.Context, t *Tree) (*modules, error) {
+	m := &modules{paths: t.paths(), byDir: map[*Language]map[string]Module{}, ids: map[string]bool{}}
 	for _, l := range e.languagesIn(t) {
 		if l.Moduler == nil {
 			continue
@@ -45,9 +82,6 @@ func (e *Engine) modulesOf(ctx context.Context, t *Tree) (*modules, error) {
 	slices.Sort(m.files)
 	m.files = slices.Compact(m.files)
 	m.state = describe(t.FS, m.files)
-	e.mu.Lock()
-	e.modules = m
-	e.mu.Unlock()
 	return m, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,15 +23,15 @@ func (e *NoFrontEndError) Error() string {
 
 // resolving is one question to the front ends, under way or answered.
 type resolving struct {
+	*task[*resolved]
 	generation string
-	began      time.Time
 	used       time.Time
-	finished   chan struct{}
+}
 
-	// After finished:
+// resolved is the answer to it.
+type resolved struct {
 	declarations []Declaration
 	meta         Meta
-	err          error
 }
 
 // maxResolved is how many answered questions are kept, for their other pages.
@@ -49,26 +50,20 @@ func (e *Engine) resolve(ctx context.Context, t *Tree, m *modules, r *Request) (
 	}
 	generation := generationOf(t, m)
 	job := e.startResolving(t, m, generation, languages, Query{Name: r.Query, Kind: r.Kind, Module: r.Module, Scope: r.Scope})
-	wait := time.NewTimer(e.opts.Wait)
-	defer wait.Stop()
-	select {
-	case <-job.finished:
-	case <-ctx.Done():
-		return Answer{}, context.Cause(ctx)
-	case <-wait.C:
-		return Answer{}, &BusyError{What: "The compiler front end is reading " + t.Root, Elapsed: time.Since(job.began)}
+	found, err := job.wait(ctx, e.opts.Wait, func(elapsed time.Duration) *BusyError {
+		return &BusyError{What: "The compiler front end is reading " + t.Root, Elapsed: elapsed}
+	})
+	if err != nil {
+		e.dropFailed(job)
+		return Answer{}, err
 	}
-	if job.err != nil {
-		e.dropResolving(job)
-		return Answer{}, job.err
-	}
-	a, list, err := e.page(r, generation, len(job.declarations), func(i int) Declaration { return job.declarations[i] })
+	a, list, err := e.page(r, generation, len(found.declarations), func(i int) Declaration { return found.declarations[i] })
 	if err != nil {
 		return Answer{}, err
 	}
-	a.Declarations, a.Meta = append([]Declaration{}, list...), job.meta
+	a.Declarations, a.Meta = append([]Declaration{}, list...), found.meta
 	if a.Total == 0 {
-		a.Message = notResolved(r, &job.meta)
+		a.Message = notResolved(r, &found.meta)
 	}
 	return a, nil
 }
@@ -127,15 +122,15 @@ func (e *Engine) startResolving(t *Tree, m *modules, generation string, language
 		return job
 	}
 	e.trimResolving(generation)
-	job := &resolving{generation: generation, began: time.Now(), used: time.Now(), finished: make(chan struct{})}
-	e.resolving[key] = job
-	e.running.Go(func() {
-		defer close(job.finished)
-		ctx, cancel := context.WithTimeout(e.ctx, e.opts.ResolveTime)
-		defer cancel()
-		job.ask(ctx, e.project(t, generation), languages, q)
-		job.complete(e, m)
+	job := &resolving{generation: generation, used: time.Now()}
+	job.task = start(e, e.opts.ResolveTime, func(ctx context.Context) (*resolved, error) {
+		found, err := ask(ctx, e.project(t, generation), languages, q)
+		if err == nil {
+			found.complete(e, m, generation)
+		}
+		return found, err
 	})
+	e.resolving[key] = job
 	return job
 }
 
@@ -161,20 +156,22 @@ func (e *Engine) trimResolving(generation string) {
 	}
 }
 
-// dropResolving forgets a question that failed, so that it can be asked again.
-func (e *Engine) dropResolving(job *resolving) {
+// dropFailed forgets a question that failed, so that it can be asked again.
+func (e *Engine) dropFailed(job *resolving) {
+	select {
+	case <-job.finished:
+	default:
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for key, other := range e.resolving {
-		if other == job {
-			delete(e.resolving, key)
-		}
-	}
+	maps.DeleteFunc(e.resolving, func(_ string, other *resolving) bool { return other == job && job.err != nil })
 }
 
 // ask puts the answers of several front ends together. One that is not on this
 // machine is a limitation as long as another answers.
-func (j *resolving) ask(ctx context.Context, p Project, languages []*Language, q Query) {
+func ask(ctx context.Context, p Project, languages []*Language, q Query) (*resolved, error) {
+	j := &resolved{}
 	var missing []error
 	cover := Coverage{Complete: true, Reasons: []string{}}
 	diagnostics := Diagnostics{Complete: true, Problems: []Problem{}}
@@ -186,8 +183,7 @@ func (j *resolving) ask(ctx context.Context, p Project, languages []*Language, q
 			continue
 		}
 		if err != nil {
-			j.err = timeIsUp(ctx, l.Name, err)
-			return
+			return nil, timeIsUp(ctx, l.Name, err)
 		}
 		j.declarations = append(j.declarations, res.Declarations...)
 		j.meta.FrontEnds = append(j.meta.FrontEnds, res.FrontEnd)
@@ -199,8 +195,7 @@ func (j *resolving) ask(ctx context.Context, p Project, languages []*Language, q
 		diagnostics.Problems = append(diagnostics.Problems, res.DiagnosticCoverage.Problems...)
 	}
 	if len(missing) == len(languages) {
-		j.err = fmt.Errorf("%w; the routes structure and symbols need no compiler", errors.Join(missing...))
-		return
+		return nil, fmt.Errorf("%w; the routes structure and symbols need no compiler", errors.Join(missing...))
 	}
 	for _, err := range missing {
 		cover.Complete = false
@@ -208,6 +203,7 @@ func (j *resolving) ask(ctx context.Context, p Project, languages []*Language, q
 	}
 	diagnostics.Problems = diagnostics.Problems[:min(maxProblems, len(diagnostics.Problems))]
 	j.meta.InputCoverage, j.meta.BindingComplete, j.meta.DiagnosticCoverage = &cover, &bound, &diagnostics
+	return j, nil
 }
 
 func timeIsUp(ctx context.Context, language string, err error) error {
@@ -225,7 +221,7 @@ func sum(a, b Coverage) Coverage {
 }
 
 // complete adds what front ends leave to us: keys and modules.
-func (j *resolving) complete(e *Engine, m *modules) {
+func (j *resolved) complete(e *Engine, m *modules, generation string) {
 	type place struct {
 		path, name, kind string
 		line             int
@@ -237,7 +233,7 @@ func (j *resolving) complete(e *Engine, m *modules) {
 		if d.Path == "" {
 			at.name = d.QualifiedName
 		}
-		d.Key = keyOf(j.generation, d, twins[at])
+		d.Key = keyOf(generation, d, twins[at])
 		twins[at]++
 		if d.Module == "" && d.Path != "" {
 			d.Module = e.moduleOf(m, d.Path)
