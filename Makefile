@@ -15,7 +15,7 @@ BENCH_ENV  := $(TEST_ENV) GTAGS_MCP_BENCH_TREE=$(BENCH_TREE)
 
 export CGO_ENABLED = 0
 
-.PHONY: help build bundle test test-bundle test-clients test-install test-upgrade docs check race lint workflows fuzz tree bench bench-index faults eval artifacts artifacts-pinned test-toolchain demo conformance toolchain jdk release release-files release-key clean
+.PHONY: help build bundle test test-bundle test-clients test-install test-upgrade docs check race lint workflows fuzz tree bench bench-index faults eval artifacts artifacts-pinned test-toolchain demo conformance toolchain jdk test-java release release-files release-key clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,10 @@ toolchain: build
 
 jdk: # a JDK for the tests, unless there is one
 	@.ci/jdk $(CACHE)/jdk > /dev/null
+
+test-java: jdk ## structure and resolve on the sources of java.base, against the compiler and javap
+	.ci/java-tree "$$(.ci/jdk $(CACHE)/jdk)" $(CACHE)/java.base
+	$(TEST_ENV) GTAGS_MCP_JAVA_TREE=$(CACHE)/java.base go test -tags javatree -run Tree -v -timeout 60m ./nav/semantic/java
 
 test: toolchain jdk ## run all tests
 	$(TEST_ENV) go test -timeout 30m ./...

@@ -187,7 +187,7 @@ func TestMaven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []semantic.Module{{ID: "org.example:parent", Dir: "."}, {ID: "org.example:api", Dir: "api"}, {ID: "org.example:app", Dir: "app"}}; !slices.Equal(modules, want) {
+	if want := []semantic.Module{{ID: "org.example:parent", Dir: ".", File: "pom.xml"}, {ID: "org.example:api", Dir: "api", File: "api/pom.xml"}, {ID: "org.example:app", Dir: "app", File: "app/pom.xml"}}; !slices.Equal(modules, want) {
 		t.Errorf("modules %v, want %v", modules, want)
 	}
 	cases := []struct {
@@ -462,7 +462,7 @@ class Q { java.util.logging.Logger log; }
 		t.Errorf("overloads: %+v", r.Declarations)
 	}
 	modules, _ := f.Modules(t.Context(), p)
-	if want := []semantic.Module{{ID: "the.mod", Dir: "mod"}}; !slices.Equal(modules, want) {
+	if want := []semantic.Module{{ID: "the.mod", Dir: "mod", File: "mod/module-info.java"}}; !slices.Equal(modules, want) {
 		t.Errorf("modules %v, want %v", modules, want)
 	}
 }

@@ -50,8 +50,15 @@ type layout struct {
 	problems  []string
 }
 
-// newLayout reads the builds of the project, as data.
+// newLayout reads the builds of the project, as data, and finds where its sources are.
 func newLayout(p semantic.Project, home string) *layout {
+	l := readBuilds(p, home)
+	l.findRoots()
+	return l
+}
+
+// readBuilds finds the modules alone.
+func readBuilds(p semantic.Project, home string) *layout {
 	l := &layout{project: p, byID: map[string]*module{}, maven: newMaven(p.FS, home), home: home, rootOf: map[string]string{},
 		unclaimed: &module{Module: semantic.Module{Dir: "."}, units: map[string]*unit{}}}
 	dirs := l.folders()
@@ -62,8 +69,8 @@ func newLayout(p semantic.Project, home string) *layout {
 		case l.addGradle(dir, builds):
 		}
 	}
-	for _, m := range slices.Clone(l.modules) {
-		if m.model != nil && m.gradle == nil {
+	for i := 0; i < len(l.modules); i++ {
+		if m := l.modules[i]; m.model != nil && m.gradle == nil {
 			for _, name := range m.model.modules {
 				l.addMaven(path.Join(m.Dir, strings.TrimSuffix(name, "/pom.xml")))
 			}
@@ -71,7 +78,6 @@ func newLayout(p semantic.Project, home string) *layout {
 	}
 	l.addJPMS()
 	slices.SortFunc(l.modules, func(a, b *module) int { return strings.Compare(a.Dir, b.Dir) })
-	l.findRoots()
 	l.problems = append(l.problems, l.maven.problems...)
 	return l
 }
@@ -113,7 +119,7 @@ func (l *layout) addMaven(dir string) bool {
 	if model == nil || model.id.artifact == "" {
 		return false
 	}
-	l.add(&module{Module: semantic.Module{ID: model.id.id(), Dir: dir}, model: model, release: model.release, source: model.source})
+	l.add(&module{Module: semantic.Module{ID: model.id.id(), Dir: dir, File: path.Join(dir, "pom.xml")}, model: model, release: model.release, source: model.source})
 	m := l.modules[len(l.modules)-1]
 	if model.profiles {
 		m.problems = append(m.problems, "the profiles of "+path.Join(dir, "pom.xml")+" are not applied")
@@ -154,7 +160,11 @@ func (l *layout) addGradle(dir string, builds []*gradle) bool {
 }
 
 func (l *layout) addGradleProject(g *gradle, p *gradleProject) {
-	m := &module{Module: semantic.Module{ID: p.path, Dir: p.dir}, model: g.model(p), edges: p.projects, gradle: g}
+	file := path.Join(p.dir, "build.gradle")
+	if !l.exists(p.dir, "build.gradle") {
+		file += ".kts"
+	}
+	m := &module{Module: semantic.Module{ID: p.path, Dir: p.dir, File: file}, model: g.model(p), edges: p.projects, gradle: g}
 	for _, d := range p.unread {
 		m.problems = append(m.problems, fmt.Sprintf("%s: the dependency %q takes a program to understand", p.dir, d))
 	}
@@ -181,7 +191,7 @@ func (l *layout) addJPMS() {
 		if m := l.moduleOf(file); m != nil {
 			m.jpms = cmp.Or(m.jpms, name)
 		} else if name != "" {
-			l.add(&module{Module: semantic.Module{ID: name, Dir: path.Dir(file)}, jpms: name})
+			l.add(&module{Module: semantic.Module{ID: name, Dir: path.Dir(file), File: file}, jpms: name})
 		}
 	}
 }

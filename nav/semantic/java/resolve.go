@@ -31,7 +31,7 @@ const (
 // Modules implements [semantic.Moduler].
 func (f *FrontEnd) Modules(_ context.Context, p semantic.Project) ([]semantic.Module, error) {
 	var modules []semantic.Module
-	for _, m := range f.layout(p).modules {
+	for _, m := range readBuilds(p, f.options.Getenv("HOME")).modules {
 		modules = append(modules, m.Module)
 	}
 	return modules, nil
