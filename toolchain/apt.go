@@ -26,7 +26,7 @@ type apt struct {
 	work    string // everything of apt's own
 	program string
 	dpkgDeb string
-	step    func(string)
+	step    stepper
 }
 
 // Packages and space that the rung needs.
@@ -43,7 +43,7 @@ const (
 // be of one build. The others hold nothing that is used.
 var neverUnpacked = []string{"libc6", "libc-bin", "libcrypt1", "libgcc-s1", "gcc-12-base", "emacsen-common", "dpkg", "debconf"}
 
-func newApt(c Config, staged string, step func(string)) *apt {
+func newApt(c Config, staged string, step stepper) *apt {
 	return &apt{cfg: c, staged: staged, work: filepath.Join(staged, "apt"),
 		program: c.systemTool("apt-get"), dpkgDeb: c.systemTool("dpkg-deb"), step: step}
 }
@@ -173,7 +173,7 @@ func (a *apt) fetch(ctx context.Context) ([]deb, error) {
 	if err := needSpace(a.cfg.Home, aptUpdateSpace); err != nil {
 		return nil, errors.Join(first, err)
 	}
-	a.step("downloading the distribution's package lists")
+	a.step.say("downloading the distribution's package lists")
 	lists := filepath.Join(a.work, "state", "lists")
 	// A source that cannot be reached is no failure as long as another has the packages.
 	_, updateErr := a.run(ctx, a.command(lists, aptUpdateLimit, "-o", "APT::Update::Error-Mode=any", "update"))
@@ -197,7 +197,7 @@ func offlineHint(err error) string {
 }
 
 func (a *apt) fetchFrom(ctx context.Context, lists string) ([]deb, error) {
-	a.step("asking apt which packages are needed")
+	a.step.say("asking apt which packages are needed")
 	want := []string{"global"}
 	if !a.cfg.NoCtags {
 		want = append(want, "universal-ctags")
@@ -226,7 +226,7 @@ func (a *apt) fetchFrom(ctx context.Context, lists string) ([]deb, error) {
 	if err := needSpace(a.cfg.Home, uint64(size)*8); err != nil {
 		return nil, err
 	}
-	a.step(fmt.Sprintf("downloading %d packages, %.1f MB", len(debs), float64(size)/1e6))
+	a.step.say(fmt.Sprintf("downloading %d packages, %.1f MB", len(debs), float64(size)/1e6))
 	if _, err := a.run(ctx, a.command(lists, aptFetchLimit, download...)); err != nil {
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func parseURIs(out string) []deb {
 
 // unpack extracts every package into one root. No maintainer script runs.
 func (a *apt) unpack(ctx context.Context, debs []deb, root string) error {
-	a.step(fmt.Sprintf("unpacking %d packages", len(debs)))
+	a.step.say(fmt.Sprintf("unpacking %d packages", len(debs)))
 	for _, d := range debs {
 		c := command{path: a.dpkgDeb, args: []string{"-x", filepath.Join(a.work, "debs", d.File), root},
 			env: a.env(), dir: a.work, timeout: 2 * time.Minute}

@@ -42,11 +42,11 @@ func planArchive(c Config) (string, error) {
 
 // installArchive is the rung of an archive that the user has. The copy that was
 // digested is the one that is unpacked, whatever happens to the file meanwhile.
-func installArchive(ctx context.Context, c Config, staged string, step func(string)) (string, error) {
+func installArchive(ctx context.Context, c Config, staged string, step stepper) (string, error) {
 	if _, err := planArchive(c); err != nil {
 		return "", err
 	}
-	step("checking " + c.From)
+	step.say("checking " + c.From)
 	archive := filepath.Join(staged, "archive")
 	sum, err := copyDigested(archive, c.From)
 	if err != nil {
@@ -103,8 +103,8 @@ func copyDigested(dst, src string) (string, error) {
 
 // unpackArchive turns an archive into a generation in staged, and refuses at once
 // what cannot run here.
-func unpackArchive(ctx context.Context, archive, staged string, step func(string)) error {
-	step("unpacking " + filepath.Base(archive))
+func unpackArchive(ctx context.Context, archive, staged string, step stepper) error {
+	step.say("unpacking " + filepath.Base(archive))
 	root := filepath.Join(staged, "unpacked")
 	if err := unpack.Unpack(ctx, archive, root, unpack.Limits{}); err != nil {
 		return err

@@ -84,7 +84,7 @@ func (c Config) unpackable() (packageManager, error) {
 }
 
 // installDistro is the rung of the distribution's packages.
-func installDistro(ctx context.Context, c Config, staged string, step func(string)) (string, error) {
+func installDistro(ctx context.Context, c Config, staged string, step stepper) (string, error) {
 	if _, err := c.unpackable(); err != nil {
 		return "", err
 	}

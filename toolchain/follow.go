@@ -84,7 +84,7 @@ func Follow(ctx context.Context, cfg Config, progress func(Step)) (*Set, Report,
 	}
 	defer cfg.sweep() //nolint:errcheck // the next install sweeps again
 	for _, rung := range (prebuilt{&network{}}).installers() {
-		set, err := cfg.climb(ctx, rung, true, func(text string) { progress(Step{rung.rung, text, time.Now()}) })
+		set, err := cfg.climb(ctx, rung, true, stepsOf(rung.rung, progress))
 		if err == nil {
 			report.rung(rung.rung, true, "%s", set.describe())
 			return set, report, nil

@@ -17,6 +17,19 @@ type Step struct {
 	Rung string    `json:"rung,omitempty"`
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
+	// Done of Total bytes or files; zero where the step has no such measure.
+	Done  int64 `json:"done,omitempty"`
+	Total int64 `json:"total,omitempty"`
+}
+
+// stepper takes what an install is at and, where the step has a measure, how far.
+type stepper func(text string, done, total int64)
+
+func (s stepper) say(text string) { s(text, 0, 0) }
+
+// stepsOf passes the steps of one rung on.
+func stepsOf(rung string, progress func(Step)) stepper {
+	return func(text string, done, total int64) { progress(Step{rung, text, time.Now(), done, total}) }
 }
 
 // InstallError is an install on which every rung failed.
@@ -41,7 +54,7 @@ func (e *InstallError) Error() string {
 type installer struct {
 	rung    string
 	plan    func(Config) (string, error)
-	install func(ctx context.Context, c Config, staged string, step func(string)) (id string, err error)
+	install func(ctx context.Context, c Config, staged string, step stepper) (id string, err error)
 }
 
 // ladder lists the rungs that install, in the order in which they are climbed.
@@ -164,8 +177,7 @@ func (c Config) climbAll(ctx context.Context, fallback *Set, report *Report, pro
 		if c.Rung != "" && c.Rung != rung.rung {
 			continue
 		}
-		step := func(text string) { progress(Step{Rung: rung.rung, Text: text, At: time.Now()}) }
-		set, err := c.climb(ctx, rung, fallback != nil, step)
+		set, err := c.climb(ctx, rung, fallback != nil, stepsOf(rung.rung, progress))
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("install interrupted: %w", context.Cause(ctx))
 		}
@@ -184,7 +196,7 @@ func (c Config) climbAll(ctx context.Context, fallback *Set, report *Report, pro
 // climb runs one rung in its staging folder, proves the result there, publishes
 // it and proves it once more at its place. An incomplete toolchain is not
 // published over another.
-func (c Config) climb(ctx context.Context, rung installer, haveOther bool, step func(string)) (*Set, error) {
+func (c Config) climb(ctx context.Context, rung installer, haveOther bool, step stepper) (*Set, error) {
 	staged, err := c.stage(rung.rung)
 	if err != nil {
 		return nil, err
@@ -197,7 +209,7 @@ func (c Config) climb(ctx context.Context, rung installer, haveOther bool, step 
 	if err := (origin{Rung: rung.rung, Chosen: chosen}).write(staged); err != nil {
 		return nil, err
 	}
-	step("proving the programs by running them")
+	step.say("proving the programs by running them")
 	set, err := c.proveTree(ctx, staged, rung.rung)
 	if err != nil {
 		return nil, err

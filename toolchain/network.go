@@ -47,7 +47,7 @@ func (e *unreachableError) Unwrap() error { return e.err }
 
 // fetch downloads an asset, whose URLs it gets from urls. The first connection
 // decides: where none comes about, what follows is better than trying on.
-func (n *network) fetch(ctx context.Context, c Config, asset fetch.Asset, urls func(*fetch.Client) []string, dir string, step func(string)) (string, error) {
+func (n *network) fetch(ctx context.Context, c Config, asset fetch.Asset, urls func(*fetch.Client) []string, dir string, step stepper) (string, error) {
 	var failures []error
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -58,7 +58,7 @@ func (n *network) fetch(ctx context.Context, c Config, asset fetch.Asset, urls f
 		}
 		all := urls(client)
 		if i == 0 {
-			step(fmt.Sprintf("downloading %s, %.1f MB", asset.Name, float64(asset.Size)/1e6))
+			step.say(fmt.Sprintf("downloading %s, %.1f MB", asset.Name, float64(asset.Size)/1e6))
 		}
 		asset.URLs = all[i : i+1]
 		path, err := client.Fetch(ctx, asset, dir)
@@ -72,7 +72,7 @@ func (n *network) fetch(ctx context.Context, c Config, asset fetch.Asset, urls f
 	}
 }
 
-func (n *network) options(c Config, name string, step func(string), unreachable func(error)) fetch.Options {
+func (n *network) options(c Config, name string, step stepper, unreachable func(error)) fetch.Options {
 	o := fetch.FromEnvironment(c.getenv)
 	o.Stall, o.Attempts, o.MaxWait, o.Log = stallLimit, fetchTrials, maxPause, c.Log
 	o.Progress, o.Transport = secondly(name, step), n.transport(unreachable)
@@ -80,12 +80,12 @@ func (n *network) options(c Config, name string, step func(string), unreachable 
 }
 
 // secondly makes at most one step a second of a download's progress.
-func secondly(name string, step func(string)) func(done, total int64) {
+func secondly(name string, step stepper) func(done, total int64) {
 	last := time.Now()
 	return func(done, total int64) {
 		if now := time.Now(); now.Sub(last) >= time.Second {
 			last = now
-			step(fmt.Sprintf("downloading %s, %.1f of %.1f MB", name, float64(done)/1e6, float64(total)/1e6))
+			step(fmt.Sprintf("downloading %s, %.1f of %.1f MB", name, float64(done)/1e6, float64(total)/1e6), done, total)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (p prebuilt) installers() []installer {
 				text, err := planPrebuilt(c, set)
 				return text, prefixed(set, err)
 			},
-			func(ctx context.Context, c Config, staged string, step func(string)) (string, error) {
+			func(ctx context.Context, c Config, staged string, step stepper) (string, error) {
 				id, err := p.install(ctx, c, set, staged, step)
 				return id, prefixed(set, err)
 			}})
@@ -88,7 +88,7 @@ func fitsGlibc(set, present string) error {
 	return nil
 }
 
-func (p prebuilt) install(ctx context.Context, c Config, set, staged string, step func(string)) (string, error) {
+func (p prebuilt) install(ctx context.Context, c Config, set, staged string, step stepper) (string, error) {
 	locked, asset, err := c.lockedSet(set)
 	if err != nil {
 		return "", err

@@ -164,3 +164,15 @@ func TestFitsGlibc(t *testing.T) {
 		}
 	}
 }
+
+// Without ctags a toolchain is whole with the native languages alone.
+func TestPrebuiltWithoutCtags(t *testing.T) {
+	t.Parallel()
+	good := packed(t, nil)
+	_, cfg := released(t, good, good)
+	cfg.NoCtags, cfg.Rung = true, RungPrebuilt
+	set, report, err := Install(t.Context(), cfg, nil)
+	if err != nil || !set.complete() || set.Ctags != nil || set.Label != LabelNative || len(set.Languages) != 0 || len(report.Rungs) != 1 {
+		t.Errorf("got %+v, %v; report:\n%s", set, err, report)
+	}
+}

@@ -44,7 +44,7 @@ func makeRepository(t testing.TB, environ []string) (dir string, err error) {
 	if err != nil {
 		return dir, err
 	}
-	a := newApt(cfg, t.TempDir(), func(string) {})
+	a := newApt(cfg, t.TempDir(), func(string, int64, int64) {})
 	if err := a.prepare(); err != nil {
 		return dir, err
 	}

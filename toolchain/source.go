@@ -54,7 +54,7 @@ func planSource(c Config) (string, error) {
 
 var errNoCompiler = fmt.Errorf("no C compiler found (looked for %s)", strings.Join(compilers, ", "))
 
-func (b sourceBuild) install(ctx context.Context, c Config, staged string, step func(string)) (string, error) {
+func (b sourceBuild) install(ctx context.Context, c Config, staged string, step stepper) (string, error) {
 	if _, err := planSource(c); err != nil {
 		return "", err
 	}
@@ -131,7 +131,7 @@ func (c Config) compilerEnv() []string {
 // fetch gets the sources into the home: from beside the prebuilt archives, or from
 // where they belong unless a mirror is to be asked and nobody else. What somebody
 // put there is not fetched.
-func (b sourceBuild) fetch(ctx context.Context, c Config, step func(string)) (dir string, err error) {
+func (b sourceBuild) fetch(ctx context.Context, c Config, step stepper) (dir string, err error) {
 	locked, err := c.readPins()
 	if err != nil {
 		return "", err
@@ -159,7 +159,7 @@ func (b sourceBuild) fetch(ctx context.Context, c Config, step func(string)) (di
 }
 
 // compile makes bin in staged and keeps a log in the home.
-func (c Config) compile(ctx context.Context, cc, sources, staged string, step func(string)) error {
+func (c Config) compile(ctx context.Context, cc, sources, staged string, step stepper) error {
 	logPath := filepath.Join(c.Home, sourceLogName)
 	log, err := os.Create(logPath)
 	if err != nil {
@@ -168,7 +168,7 @@ func (c Config) compile(ctx context.Context, cc, sources, staged string, step fu
 	defer log.Close()
 	ctx, cancel := context.WithTimeoutCause(ctx, compileLimit, fmt.Errorf("no end after %s", compileLimit))
 	defer cancel()
-	step("compiling with " + cc)
+	step.say("compiling with " + cc)
 	last := time.Now()
 	err = buildglobal.CompileHere(ctx, buildglobal.Options{
 		CC: []string{cc}, Environ: c.compilerEnv(), NoCtags: c.NoCtags, Sources: sources,
@@ -177,7 +177,7 @@ func (c Config) compile(ctx context.Context, cc, sources, staged string, step fu
 		Progress: func(done, total int) {
 			if now := time.Now(); now.Sub(last) >= time.Second {
 				last = now
-				step(fmt.Sprintf("compiling with %s, %d of %d files", cc, done, total))
+				step(fmt.Sprintf("compiling with %s, %d of %d files", cc, done, total), int64(done), int64(total))
 			}
 		},
 	})

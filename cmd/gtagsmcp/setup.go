@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/gtagsmcp/gtagsmcp/server"
 	"github.com/gtagsmcp/gtagsmcp/toolchain"
@@ -76,9 +79,9 @@ is wrong.`,
 			if err := oneOf(cmd, "rollback", "follow", "uninstall", "dry-run", "from"); err != nil {
 				return err
 			}
-			show := func(s toolchain.Step) {
-				fmt.Fprintf(std.err, "%s %-8s %s\n", time.Now().Format(time.TimeOnly), s.Rung, s.Text)
-			}
+			steps := newStepDisplay(std.err)
+			defer steps.finish()
+			show := steps.show
 			var set *toolchain.Set
 			var report toolchain.Report
 			switch {
@@ -117,6 +120,39 @@ is wrong.`,
 	f.BoolVar(&follow, "follow", false, "bring a managed toolchain to the one that this version goes with")
 	f.BoolVar(&uninstall, "uninstall", false, "remove what setup installed")
 	return cmd
+}
+
+// stepDisplay shows the steps of an install: a line each, and on a terminal a bar
+// for the steps that have a measure.
+type stepDisplay struct {
+	out      io.Writer
+	terminal bool
+	bar      *progressbar.ProgressBar // of the step that is shown, if it has one
+}
+
+func newStepDisplay(out io.Writer) *stepDisplay {
+	f, ok := out.(*os.File)
+	return &stepDisplay{out: out, terminal: ok && term.IsTerminal(int(f.Fd()))}
+}
+
+func (d *stepDisplay) show(s toolchain.Step) {
+	if !d.terminal || s.Total == 0 {
+		d.finish()
+		fmt.Fprintf(d.out, "%s %-8s %s\n", time.Now().Format(time.TimeOnly), s.Rung, s.Text)
+		return
+	}
+	if d.bar == nil {
+		d.bar = progressbar.NewOptions64(s.Total, progressbar.OptionSetWriter(d.out), progressbar.OptionClearOnFinish())
+	}
+	d.bar.Describe(s.Rung + " " + s.Text)
+	_ = d.bar.Set64(min(s.Done, s.Total)) // a bar that cannot be drawn is no reason to stop
+}
+
+func (d *stepDisplay) finish() {
+	if d.bar != nil {
+		_ = d.bar.Clear()
+		d.bar = nil
+	}
 }
 
 // oneOf refuses flags that each ask for something else.
