@@ -581,7 +581,7 @@ add_path() {
 $(start_files)
 EOF
   if [ "${SHELL##*/}" = fish ] || [ -d "$(fish_folder)" ]; then add_fish; fi
-  if [ -n "$added" ]; then say "added to PATH in$added; in this shell: $(path_line)"
+  if [ -n "$added" ]; then say "PATH is set in$added; in this shell: $(path_line)"
   else say "$dir is not in PATH; add it: $(path_line)"
   fi
 }
@@ -682,7 +682,7 @@ install() {
   if [ "$path" = yes ]; then add_path; fi
   shadowed
   if [ "$setup" = yes ]; then run_setup; fi
-  say "next: $name config    (how to register it with a client)"
+  say "next: $name config CLIENT --write, for claude-code, cursor, vscode or another"
 }
 
 replace() {

@@ -349,7 +349,7 @@ func live(t *testing.T, m *machine, v *vendor, start string) {
 	if after := files(t, m.home); !maps.Equal(before, after) {
 		t.Errorf("--dry-run left %v", slices.Sorted(maps.Keys(after)))
 	}
-	m.run(script).want(t, 0, "gtagsmcp v1.0.0: ", "added to PATH")
+	m.run(script).want(t, 0, "gtagsmcp v1.0.0: ", "PATH is set in ")
 	if got, want := read(t, target), string(program("v1.0.0", 1000)); got != want {
 		t.Errorf("installed %d bytes, want %d", len(got), len(want))
 	}

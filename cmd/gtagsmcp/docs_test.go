@@ -183,9 +183,7 @@ func TestDocsSettings(t *testing.T) {
 
 	var read []string
 	sources(t, []string{".go", ".sh"}, func(path string, source []byte) {
-		for _, m := range variable.FindAllString(string(source), -1) {
-			read = append(read, m)
-		}
+		read = append(read, variable.FindAllString(string(source), -1)...)
 		if filepath.Base(path) == "settings.go" {
 			for _, m := range readSetting.FindAllStringSubmatch(string(source), -1) {
 				read = append(read, "GTAGS_MCP_"+m[1])
