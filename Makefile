@@ -70,6 +70,10 @@ bench-index: toolchain tree ## building and refreshing the index, against gtags 
 faults: toolchain ## kills, power cuts, races and full disks; FAULTS_SEED repeats a run
 	$(TEST_ENV) go test -tags faults -run Fault -v -timeout 60m ./nav/index
 
+.PHONY: load
+load: toolchain tree ## 200 HTTP clients for GTAGS_MCP_LOAD_TIME (5m) on Linux 6.1, then 1,000 dropped sessions
+	$(BENCH_ENV) go test -tags load -run 'TestLoad$$' -v -count 1 -timeout 40m ./cmd/gtagsmcp
+
 eval: toolchain tree ## score the answers about Linux 6.1 against the golden questions
 	GTAGS_MCP_HOME=$(CACHE)/home $(BIN) eval --golden evals/golden/linux-6.1.toml --root $(BENCH_TREE) --threshold 0.99
 	$(BENCH_ENV) go test -tags kernel -run "Attribution|AreDefinitions" -v -timeout 20m ./nav

@@ -183,3 +183,63 @@ func TestServeEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestServeIsProbed starts the server twice, as some clients do: the first is
+// only asked what it can do and then killed. It has begun nothing by then, and
+// the second one answers.
+func TestServeIsProbed(t *testing.T) {
+	home := navtest.Tools(t).Home
+	tree := navtest.Tree(t, "-- a.c --\nint f(void) { return 0; }\n")
+	const discover = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}}`
+	for _, first := range []string{initialize, discover} {
+		probe := startServer(t, []string{"GTAGS_MCP_HOME=" + home}, "--root", tree)
+		real := startServer(t, []string{"GTAGS_MCP_HOME=" + home}, "--root", tree)
+		probe.send(t, first)
+		if got := probe.receive(t); got["error"] != nil {
+			t.Errorf("the probe got %v", got)
+		}
+		if _, err := os.Lstat(filepath.Join(tree, ".gtags-mcp")); err == nil {
+			t.Error("an index was begun before anybody asked")
+		}
+		if err := probe.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		real.send(t, initialize)
+		real.receive(t)
+		real.send(t, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find_definition","arguments":{"symbol":"f"}}}`)
+		if got := fmt.Sprint(real.receive(t)); !strings.Contains(got, "a.c:1: int f(void)") {
+			t.Errorf("got %s", got)
+		}
+		real.in.Close()
+		real.exits(t)
+		if err := os.RemoveAll(filepath.Join(tree, ".gtags-mcp")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestServeInTheClientsProject is started somewhere else by a client that names
+// its project in the environment. Over HTTP that variable is about nobody.
+func TestServeInTheClientsProject(t *testing.T) {
+	home := navtest.Tools(t).Home
+	tree := navtest.Tree(t, "-- a.c --\nint f(void) { return 0; }\n")
+	env := []string{"GTAGS_MCP_HOME=" + home, "CLAUDE_PROJECT_DIR=" + tree}
+	const call = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find_definition","arguments":{"symbol":"f"}}}`
+	s := startServer(t, env)
+	s.send(t, initialize)
+	s.receive(t)
+	s.send(t, call)
+	if got := fmt.Sprint(s.receive(t)); !strings.Contains(got, "a.c:1: int f(void)") {
+		t.Errorf("over stdio: got %s", got)
+	}
+	s.in.Close()
+	s.exits(t)
+
+	web := startWebServer(t, env)
+	res := web.message(t, initialize, "")
+	io.Copy(io.Discard, res.Body)
+	answer, err := io.ReadAll(web.message(t, call, res.Header.Get("Mcp-Session-Id")).Body)
+	if err != nil || strings.Contains(string(answer), tree) {
+		t.Errorf("over HTTP: got %s, %v", answer, err)
+	}
+}
