@@ -324,7 +324,7 @@ func (e endless) Read(p []byte) (int, error) {
 // hangs, and the next request is answered.
 func FuzzHTTP(f *testing.F) {
 	s := bareServer(f)
-	handler := s.httpHandler(f.Context(), HTTPOptions{pace: usualPace})
+	handler := s.httpHandler(s.MCP(f.Context()), HTTPOptions{pace: usualPace})
 	send := func(body []byte, version string) *httptest.ResponseRecorder {
 		req := httptest.NewRequest(http.MethodPost, "http://localhost"+Endpoint, bytes.NewReader(body))
 		req.Header.Set("Content-Type", "application/json")

@@ -56,13 +56,17 @@ type HTTPOptions struct {
 // ServeHTTP serves any number of clients that connect to l until ctx is done.
 // Calls that run then are cancelled and get their error as an answer.
 func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, opts HTTPOptions) error {
+	return s.serveHTTP(ctx, l, s.MCP(ctx), opts)
+}
+
+func (s *Server) serveHTTP(ctx context.Context, l net.Listener, m *mcp.Server, opts HTTPOptions) error {
 	if opts.pace == (pace{}) {
 		opts.pace = usualPace
 	}
 	requests, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer hangUp()
 	web := &http.Server{
-		Handler:           s.httpHandler(ctx, opts),
+		Handler:           s.httpHandler(m, opts),
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ReadHeaderTimeout: opts.pace.header,
 		IdleTimeout:       idleConnect,
@@ -99,9 +103,9 @@ func ignoreDone(err error) error {
 }
 
 // httpHandler is everything that is served over HTTP.
-func (s *Server) httpHandler(stop context.Context, opts HTTPOptions) http.Handler {
+func (s *Server) httpHandler(m *mcp.Server, opts HTTPOptions) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(Endpoint, bearer(opts.Token, wholeBody(opts.pace.body, s.protocol(stop, opts))))
+	mux.Handle(Endpoint, bearer(opts.Token, wholeBody(opts.pace.body, s.protocol(m, opts))))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeText(w, http.StatusOK, "alive")
 	})
@@ -116,9 +120,8 @@ func (s *Server) httpHandler(stop context.Context, opts HTTPOptions) http.Handle
 // sessions: every request stands alone, and a closed connection is a cancelled
 // call. In all others a session holds the client's roots, and a cancellation is a
 // message of its own. The header tells the two apart.
-func (s *Server) protocol(stop context.Context, opts HTTPOptions) http.Handler {
-	server := s.MCP(stop)
-	get := func(*http.Request) *mcp.Server { return server }
+func (s *Server) protocol(m *mcp.Server, opts HTTPOptions) http.Handler {
+	get := func(*http.Request) *mcp.Server { return m }
 	idle := opts.SessionTimeout
 	if idle == 0 {
 		idle = DefaultSessionTimeout

@@ -106,12 +106,12 @@ func TestCompletion(t *testing.T) {
 				t.Errorf("%.20q: got %+v", prefix, got)
 			}
 		}
-		_, err := session.Complete(t.Context(), &mcp.CompleteParams{
+		res, err := session.Complete(t.Context(), &mcp.CompleteParams{
 			Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: "none"},
-			Argument: mcp.CompleteParamsArgument{Name: "name", Value: "x"},
+			Argument: mcp.CompleteParamsArgument{Name: "name", Value: "use"},
 		})
-		if err == nil {
-			t.Error("a prompt that does not exist is completed")
+		if err != nil || len(res.Completion.Values) != 0 {
+			t.Errorf("a prompt that does not exist: got %+v, %v", res, err)
 		}
 	})
 }

@@ -64,7 +64,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	result := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
 	ref, argument := req.Params.Ref, req.Params.Argument
 	if ref.Type != "ref/resource" || ref.URI != symbolURI+"{name}" || argument.Name != "name" {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "only the argument name of " + symbolURI + "{name} is completed"}
+		return result, nil // there is nothing to offer for anything else
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
