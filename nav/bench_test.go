@@ -2,10 +2,13 @@ package nav
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,6 +118,49 @@ func BenchmarkQuestions(b *testing.B) {
 			b.ReportMetric(medianOf(warm).Seconds()*1e3, "ms/warm")
 		})
 	}
+}
+
+// BenchmarkBlast edits one line of the tree and asks for what that affects, at
+// depth 1: how long beyond git diff itself, with and without the refresh of the
+// index that the edit makes necessary.
+func BenchmarkBlast(b *testing.B) {
+	w := benchWorkspace(b)
+	benchView(b, w).Release()
+	path := filepath.Join(w.Root(), "fs/ext4/inode.c")
+	original, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.WriteFile(path, original, 0o644)
+	const edited = "int ext4_expand_extra_isize(struct inode *inode,"
+	var diff, refresh, blast []time.Duration
+	for i := 0; b.Loop(); i++ {
+		text := strings.Replace(string(original), edited, fmt.Sprintf("%s /* %d */", edited, i), 1)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		start := time.Now()
+		v, err := w.View(b.Context(), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		refresh = append(refresh, time.Since(start))
+		diff = append(diff, timed(b, v, func(ctx context.Context, v *View) error {
+			_, err := index.Git(ctx, w.Root(), "diff", "--unified=0", "HEAD")
+			return err
+		}))
+		blast = append(blast, timed(b, v, func(ctx context.Context, v *View) error {
+			a, err := v.Blast(ctx, BlastQuery{Depth: 1, Page: Page{Limit: 100}})
+			if err == nil && (a.ChangedFunctions != 1 || a.Total < 2) {
+				err = fmt.Errorf("%d functions changed, %d reached", a.ChangedFunctions, a.Total)
+			}
+			return err
+		}))
+		v.Release()
+	}
+	b.ReportMetric(medianOf(refresh).Seconds()*1e3, "ms/refresh")
+	b.ReportMetric(medianOf(diff).Seconds()*1e3, "ms/diff")
+	b.ReportMetric((medianOf(blast)-medianOf(diff)).Seconds()*1e3, "ms/beyond")
 }
 
 func askCallers(symbol string) func(context.Context, *View) error {

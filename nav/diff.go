@@ -1,7 +1,7 @@
 package nav
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,39 +35,54 @@ func (v *View) changes(ctx context.Context, ref string) (diffs []fileDiff, commi
 	if err := v.w.fencedGit(ctx); err != nil {
 		return nil, "", err
 	}
-	out, err := index.Git(ctx, v.w.root, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
-	if errors.Is(err, index.ErrNoGit) {
-		return nil, "", fmt.Errorf("%s is not in a git repository: a blast radius needs one", v.w.root)
-	}
-	if err != nil {
-		return nil, "", fmt.Errorf("git_ref %s: no such commit in %s", ref, v.w.root)
-	}
-	commit = strings.TrimSpace(string(out))
-	// Each of the two walks the whole tree: at once they take the time of one.
-	var tracked, untracked []byte
+	// Each of the three takes its time in processes or in a walk of the whole tree:
+	// at once they take that of the longest.
+	var tracked []byte
+	var untracked []string
+	var unknown error
 	git, gctx := errgroup.WithContext(ctx)
+	git.Go(func() error {
+		commit, unknown = v.commit(ctx, ref)
+		return unknown
+	})
 	git.Go(func() (err error) {
 		tracked, err = index.GitDiff(gctx, v.w.root, "--no-ext-diff", "--no-textconv", "--no-color",
-			"--unified=0", "--find-renames", "--relative", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", commit, "--")
+			"--unified=0", "--find-renames", "--relative", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all", ref+"^{commit}", "--")
 		return err
 	})
 	git.Go(func() (err error) {
-		untracked, err = index.Git(gctx, v.w.root, "ls-files", "-z", "-o", "--exclude-standard")
+		untracked, err = v.snap.Untracked(gctx)
 		return err
 	})
 	if err := git.Wait(); err != nil {
-		return nil, "", err
+		return nil, "", cmp.Or(unknown, err)
 	}
 	diffs, err = parseDiff(tracked)
 	if err != nil {
 		return nil, "", fmt.Errorf("the output of git diff: %w", err)
 	}
-	for name := range bytes.SplitSeq(bytes.TrimSuffix(untracked, []byte{0}), []byte{0}) {
-		if p := string(name); p != "" && !strings.HasPrefix(p, ".gtags-mcp/") && !strings.HasSuffix(p, "/") {
+	tracks := map[string]bool{} // a file may have been added since the tree was looked at
+	for i := range diffs {
+		tracks[diffs[i].newPath] = true
+	}
+	for _, p := range untracked {
+		if !strings.HasPrefix(p, ".gtags-mcp/") && !tracks[p] {
 			diffs = append(diffs, fileDiff{newPath: p, newLines: []lineRange{{1, 1 << 30}}})
 		}
 	}
 	return diffs, commit, nil
+}
+
+// commit is the hash of a commit that somebody named.
+func (v *View) commit(ctx context.Context, ref string) (string, error) {
+	out, err := index.Git(ctx, v.w.root, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if errors.Is(err, index.ErrNoGit) {
+		return "", fmt.Errorf("%s is not in a git repository: a blast radius needs one", v.w.root)
+	}
+	if err != nil {
+		return "", fmt.Errorf("git_ref %s: no such commit in %s", ref, v.w.root)
+	}
+	return strings.TrimSpace(string(out)), nil
 }
 
 // parseDiff reads a unified diff without context. Only its headers matter; the

@@ -130,8 +130,12 @@ func (l *lister) listRepo(ctx context.Context, prefix string) error {
 		return err
 	}
 	var nested []string
+	loose := []string{}
 	for entry := range splitNUL(listed) {
 		mode, path := parseListed(string(entry))
+		if mode == "" && !strings.HasSuffix(path, "/") && len(loose) <= maxUntracked {
+			loose = append(loose, path)
+		}
 		if mode == "160000" {
 			nested = append(nested, path)
 		} else if repo, ok := strings.CutSuffix(path, "/"); ok {
@@ -144,6 +148,9 @@ func (l *lister) listRepo(ctx context.Context, prefix string) error {
 		if path, isDir := strings.CutSuffix(string(entry), "/"); isDir {
 			l.watchBelow(join(prefix, path))
 		}
+	}
+	if prefix == "" && !l.ignored && len(loose) <= maxUntracked {
+		l.untracked = loose
 	}
 	l.repos = append(l.repos, prefix)
 	return l.listNested(ctx, prefix, nested)

@@ -19,6 +19,9 @@ type listing struct {
 	repos []string // folders listed by git; none when the tree was walked
 	rules []string // the .gitignore files
 	notes []string // what was left out and why, for people
+	// untracked are the files of the outermost repository that git does not track
+	// nor ignore, of any language; nil when that is not known.
+	untracked []string
 }
 
 // lister collects a listing.
@@ -35,6 +38,8 @@ type lister struct {
 	rules   []string
 	notes   []string
 	newline int
+
+	untracked []string
 }
 
 // TooManyFilesError refuses a tree without git that is probably not a project.
@@ -67,7 +72,7 @@ func list(ctx context.Context, root string, opts Options, match func(path string
 		if err != nil && (!errors.Is(err, errNoGit) || exists(filepath.Join(root, ".git"))) {
 			l.notes = append(l.notes, fmt.Sprintf("the files were found by walking the folders, without .gitignore, because git failed: %v", err))
 		}
-		l.inGit, l.repos, l.paths = false, nil, nil
+		l.inGit, l.repos, l.paths, l.untracked = false, nil, nil, nil
 		if err := l.walk(ctx, ""); err != nil {
 			return listing{}, err
 		}
@@ -85,7 +90,7 @@ func (l *lister) result() listing {
 	if l.newline > 0 {
 		l.notes = append(l.notes, fmt.Sprintf("%d paths contain a line break, which the index format cannot hold; they are left out", l.newline))
 	}
-	return listing{paths: slices.Compact(l.paths), dirs: dirs, repos: l.repos, rules: l.rules, notes: l.notes}
+	return listing{paths: slices.Compact(l.paths), dirs: dirs, repos: l.repos, rules: l.rules, notes: l.notes, untracked: l.untracked}
 }
 
 // add takes a path that git or the walk found.

@@ -60,6 +60,8 @@ type treeState struct {
 	control  map[string]identity // files in git's own folder that decide what it lists
 	rules    map[string]identity // .gitignore files; notifications tell of these
 	folders  map[string]identity // of listing.dirs, for scans
+	watch    *watcher            // whose notifications the listing and loose rest on; nil: scans
+	loose    map[string]bool     // paths touched since the listing that are no source found
 }
 
 const (
@@ -257,6 +259,7 @@ func (t *tree) lookFully(s treeState, match func(string) bool, w *watcher) (next
 		next.rules[path], _ = lstat(path)
 	}
 	next.unlisted = s.unlistedBut(next.listing)
+	next.watch = w
 	if w == nil {
 		next.folders = statNames(t.root, next.dirs)
 	}
@@ -351,6 +354,7 @@ func (s treeState) apply(root string, match func(string) bool, touched []string)
 	}
 	slices.Sort(touched)
 	now := time.Now()
+	var loose []string
 	var present []entry
 	var looked []string
 	for _, path := range touched {
@@ -365,6 +369,7 @@ func (s treeState) apply(root string, match func(string) bool, touched []string)
 		case listed:
 			looked = append(looked, path)
 		default:
+			loose = append(loose, path)
 			info, err := os.Lstat(root + "/" + path)
 			if err == nil && (regular || info.IsDir()) && s.unknown(path, info.IsDir(), match) {
 				return s, false, true
@@ -372,6 +377,7 @@ func (s treeState) apply(root string, match func(string) bool, touched []string)
 		}
 	}
 	hashRacy(root, present, now)
+	s.touch(loose)
 	s.found, differs = replace(s.found, looked, present)
 	return s, differs, false
 }
