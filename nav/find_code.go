@@ -9,8 +9,6 @@ import (
 
 	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
 	"github.com/gtagsmcp/gtagsmcp/nav/semantic"
-	"github.com/gtagsmcp/gtagsmcp/nav/semantic/golang"
-	"github.com/gtagsmcp/gtagsmcp/nav/semantic/java"
 )
 
 // What find_code is asked and answers with.
@@ -22,34 +20,6 @@ type (
 	// CodeQueryError says what is wrong with one argument of a CodeQuery.
 	CodeQueryError = semantic.RequestError
 )
-
-// FrontEnds are the parsers and compilers of single languages. All workspaces of
-// a process share them; close them last.
-type FrontEnds struct {
-	golang *golang.Tool
-	java   *java.FrontEnd
-}
-
-// NewFrontEnds starts nothing: a front end does that when it is first asked.
-func NewFrontEnds(g golang.Options, j java.Options) *FrontEnds {
-	return &FrontEnds{golang: golang.New(g), java: java.New(j)}
-}
-
-// Close ends the processes of the front ends.
-func (f *FrontEnds) Close() {
-	f.golang.Close()
-	f.java.Close()
-}
-
-func (f *FrontEnds) languages() []semantic.Language {
-	return []semantic.Language{{
-		Name: "Go", Extensions: []string{".go"},
-		Parsers: []semantic.Parser{f.golang}, Resolver: f.golang, Moduler: f.golang, Qualify: golang.Qualify,
-	}, {
-		Name: "Java", Extensions: []string{".java"},
-		Parsers: []semantic.Parser{f.java}, Resolver: f.java, Moduler: f.java,
-	}}
-}
 
 // codeWait is how long a program that ends after one answer waits for it.
 const codeWait = 10 * time.Minute

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gtagsmcp/gtagsmcp/nav"
 	"github.com/gtagsmcp/gtagsmcp/nav/navtest"
+	"github.com/gtagsmcp/gtagsmcp/nav/semantic/golang"
+	"github.com/gtagsmcp/gtagsmcp/nav/semantic/java"
 )
 
 // goTree is a module with a fault in it, for the tools that answer about Go.
@@ -190,5 +193,20 @@ func TestFindCodeTextIsShort(t *testing.T) {
 		if n != 1 {
 			t.Errorf("saw %s %d times", name, n)
 		}
+	}
+}
+
+// TestFrontEndsAreExamined is what doctor shows: both front ends of this machine
+// answer, and say what they take.
+func TestFrontEndsAreExamined(t *testing.T) {
+	for i, f := range frontEnds(t).Examine(t.Context()) {
+		if f.Missing || f.Language != []string{"Go", "Java"}[i] || !regexp.MustCompile(`; its process has \d+ MiB, .* at most$`).MatchString(f.Detail) {
+			t.Errorf("got %+v", f)
+		}
+	}
+	none := nav.NewFrontEnds(golang.Options{}, java.Options{Getenv: func(string) string { return "" }, Dir: t.TempDir()})
+	t.Cleanup(none.Close)
+	if f := none.Examine(t.Context())[0]; !f.Missing || !strings.Contains(f.Detail, "the go command is not available on this machine") {
+		t.Errorf("without a go command: got %+v", f)
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gtagsmcp/gtagsmcp/nav"
 	"github.com/gtagsmcp/gtagsmcp/server"
 	"github.com/gtagsmcp/gtagsmcp/toolchain"
 )
@@ -30,7 +32,7 @@ Exit code 0: the main job can run, perhaps with warnings; 1: it cannot.`,
 			if err != nil {
 				return err
 			}
-			checks := slices.Concat(toolchain.Doctor(cmd.Context(), cfg), configChecks(flags), treeChecks(cmd.Context(), std, flags))
+			checks := slices.Concat(toolchain.Doctor(cmd.Context(), cfg), configChecks(flags), compilerChecks(cmd.Context(), std, cfg, flags), treeChecks(cmd.Context(), std, flags))
 			if err := printChecks(std, checks, asJSON); err != nil {
 				return err
 			}
@@ -112,6 +114,31 @@ func indexCheck(ctx context.Context, std streams, flags *globalFlags) toolchain.
 		}
 	}
 	return check
+}
+
+// examineTime bounds the start of the compilers, which doctor can do without.
+const examineTime = 20 * time.Second
+
+// compilerChecks start what find_code asks beside universal-ctags. None is needed
+// for anything else.
+func compilerChecks(ctx context.Context, std streams, cfg toolchain.Config, flags *globalFlags) []toolchain.Check {
+	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	log := std.logger(flags.level)
+	compilers := javaOptions(cfg, log)
+	if _, err := os.Stat(compilers.Dir); err != nil {
+		// Doctor leaves nothing behind: the helper is compiled for this once.
+		if compilers.Dir, err = os.MkdirTemp("", "gtagsmcp-doctor-"); err == nil {
+			defer os.RemoveAll(compilers.Dir)
+		}
+	}
+	front := nav.NewFrontEnds(goOptions(cfg, log), compilers)
+	defer front.Close()
+	var checks []toolchain.Check
+	for _, f := range front.Examine(ctx) {
+		checks = append(checks, toolchain.Check{Name: "compiler", Level: toolchain.LevelOK, Detail: f.Language + ": " + f.Detail})
+	}
+	return checks
 }
 
 func printChecks(std streams, checks []toolchain.Check, asJSON bool) error {

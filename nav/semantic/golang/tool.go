@@ -67,6 +67,25 @@ func (t *Tool) Close() {
 	}
 }
 
+// Status is what runs at the moment.
+type Status struct {
+	PID    int    // of the child, which is also its process group; 0 when there is none
+	RSS    int64  // resident memory of the child in bytes; 0 where the system does not tell
+	Memory uint64 // its limit, in bytes
+}
+
+// Status reports on the child without starting it.
+func (t *Tool) Status() Status {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := Status{Memory: t.opts.Memory}
+	if t.child != nil {
+		s.PID = t.child.cmd.Process.Pid
+		s.RSS = semantic.ResidentBytes(s.PID)
+	}
+	return s
+}
+
 // request is a line to the child.
 type request struct {
 	Root       string            `json:"root"`

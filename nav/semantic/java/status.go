@@ -1,12 +1,6 @@
 package java
 
-import (
-	"bufio"
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
-)
+import "github.com/gtagsmcp/gtagsmcp/nav/semantic"
 
 // Status is what runs at the moment; the zero value when nothing does.
 type Status struct {
@@ -23,23 +17,7 @@ func (f *FrontEnd) Status() Status {
 	s := f.status
 	f.mu.Unlock()
 	if s.PID != 0 {
-		s.RSS = residentBytes(s.PID)
+		s.RSS = semantic.ResidentBytes(s.PID)
 	}
 	return s
-}
-
-// residentBytes reads VmRSS, which Linux gives in KiB.
-func residentBytes(pid int) int64 {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if rest, ok := strings.CutPrefix(lines.Text(), "VmRSS:"); ok {
-			n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			return n << 10
-		}
-	}
-	return 0
 }
