@@ -127,7 +127,7 @@ func (s *scout) findCtags(ctx context.Context, first place) *Program {
 		return nil
 	}
 	for _, p := range append([]place{first}, s.cfg.places()...) {
-		if s.alone && p.rung == RungManaged {
+		if s.alone && p.rung == RungManaged && p != first {
 			continue
 		}
 		for _, name := range ctagsNames {

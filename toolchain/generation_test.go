@@ -74,7 +74,7 @@ func TestFollowAndRollback(t *testing.T) {
 	}
 
 	back, err := Rollback(t.Context(), fine, nil)
-	if err != nil || back.Gtags.Path != first.Gtags.Path || presentGeneration(t, one) != old {
+	if err != nil || back.Gtags.Path != first.Gtags.Path || back.Ctags.Path != first.Ctags.Path || presentGeneration(t, one) != old {
 		t.Fatalf("rollback: got %+v, %v, and %s is current", back, err, presentGeneration(t, one))
 	}
 	if why, _ := Behind(fine); why != "" {
