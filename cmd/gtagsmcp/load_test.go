@@ -5,9 +5,11 @@ package main
 //lint:file-ignore SA1019 Roots are deprecated, and clients use them.
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -76,22 +78,22 @@ func TestLoad(t *testing.T) {
 		t.Fatal("GTAGS_MCP_BENCH_TREE names no tree; run make load")
 	}
 	s := startWebServer(t, nil, "--root", tree, "--metrics", "--session-timeout", "45s")
-	warmLoad(t, s, tree)
+	warmLoad(t, s)
 	t.Logf("before: %s", usage(t, s))
 
+	cpu := cpuSeconds(t, s)
 	total := loadTime(t)
 	ctx, stop := context.WithTimeout(t.Context(), total)
 	defer stop()
 	var victims atomic.Int64
-	go killClients(ctx, t, s, tree, &victims)
+	go killClients(ctx, t, s, &victims)
 	memory := make(chan []int)
 	go func() { memory <- sampleMemory(ctx, s, total/30) }()
-	r := runClients(ctx, t, s, tree)
+	r := runClients(ctx, t, s)
 
-	t.Logf("%d calls by %d clients in %v, %d errors; %d other clients were killed meanwhile", len(r.took), loadClients, total, len(r.errors), victims.Load())
-	slices.Sort(r.took)
-	at := func(q float64) time.Duration { return r.took[int(q*float64(len(r.took)-1))] }
-	t.Logf("p50 %v, p90 %v, p99 %v, longest %v", at(.5), at(.9), at(.99), at(1))
+	t.Logf("%d calls by %d clients in %v, %d errors; %d other clients were killed meanwhile", r.count(), loadClients, total, len(r.errors), victims.Load())
+	r.log(t)
+	t.Logf("%.1f ms of the server's CPU time a call", 1000*(cpuSeconds(t, s)-cpu)/float64(r.count()))
 	rss := <-memory
 	t.Logf("resident memory in MB, every %v: %v", total/30, rss)
 	for i, err := range r.errors {
@@ -103,11 +105,11 @@ func TestLoad(t *testing.T) {
 	if early, late := slices.Max(rss[:len(rss)/3]), slices.Max(rss[2*len(rss)/3:]); late > early+early/5+20 {
 		t.Errorf("memory grows: at most %d MB in the first third, %d MB in the last", early, late)
 	}
-	dropSessions(t, s, tree)
+	dropSessions(t, s)
 }
 
 // warmLoad asks until the index is there.
-func warmLoad(t *testing.T, s *webServer, tree string) {
+func warmLoad(t *testing.T, s *webServer) {
 	session := loadClient(t.Context(), t, s, "2025-11-25")
 	defer session.Close()
 	for deadline := time.Now().Add(15 * time.Minute); ; time.Sleep(time.Second) {
@@ -138,21 +140,63 @@ func loadClient(ctx context.Context, t testing.TB, s *webServer, era string) *mc
 	return session
 }
 
+// loadResult has the times of the calls of each tool.
 type loadResult struct {
-	took   []time.Duration
+	took   map[string][]time.Duration
 	errors []error
 }
 
-func runClients(ctx context.Context, t *testing.T, s *webServer, tree string) loadResult {
+func (r *loadResult) count() (n int) {
+	for _, took := range r.took {
+		n += len(took)
+	}
+	return n
+}
+
+func (r *loadResult) log(t *testing.T) {
+	var all []time.Duration
+	line := func(name string, took []time.Duration) {
+		slices.Sort(took)
+		at := func(q float64) time.Duration { return took[int(q*float64(len(took)-1))].Round(10 * time.Microsecond) }
+		t.Logf("%-22s %6d calls: p50 %v, p90 %v, p99 %v, longest %v", name, len(took), at(.5), at(.9), at(.99), at(1))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.took)) {
+		line(name, r.took[name])
+		all = append(all, r.took[name]...)
+	}
+	line("all", all)
+}
+
+// cpuSeconds is the time that the server has computed so far.
+func cpuSeconds(t *testing.T, s *webServer) float64 {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The name may hold blanks; user and system time are the 12th and 13th
+	// field behind it, in hundredths.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	return float64(user+system) / 100
+}
+
+func runClients(ctx context.Context, t *testing.T, s *webServer) loadResult {
 	var mu sync.Mutex
-	var all loadResult
+	all := loadResult{took: map[string][]time.Duration{}}
 	var group sync.WaitGroup
 	for i := range loadClients {
 		group.Go(func() {
 			mine := oneClient(ctx, t, s, []string{"2025-11-25", "2026-07-28"}[i%2])
 			mu.Lock()
 			defer mu.Unlock()
-			all.took = append(all.took, mine.took...)
+			for name, took := range mine.took {
+				all.took[name] = append(all.took[name], took...)
+			}
 			all.errors = append(all.errors, mine.errors...)
 		})
 	}
@@ -160,7 +204,8 @@ func runClients(ctx context.Context, t *testing.T, s *webServer, tree string) lo
 	return all
 }
 
-func oneClient(ctx context.Context, t *testing.T, s *webServer, era string) (r loadResult) {
+func oneClient(ctx context.Context, t *testing.T, s *webServer, era string) loadResult {
+	r := loadResult{took: map[string][]time.Duration{}}
 	session := loadClient(t.Context(), t, s, era)
 	if session == nil {
 		return r
@@ -175,7 +220,7 @@ func oneClient(ctx context.Context, t *testing.T, s *webServer, era string) (r l
 		call := loadCalls[rand.IntN(len(loadCalls))]
 		start := time.Now()
 		res, err := session.CallTool(t.Context(), &call)
-		r.took = append(r.took, time.Since(start))
+		r.took[call.Name] = append(r.took[call.Name], time.Since(start))
 		switch {
 		case err != nil:
 			r.errors = append(r.errors, fmt.Errorf("%s: %w", call.Name, err))
@@ -187,7 +232,7 @@ func oneClient(ctx context.Context, t *testing.T, s *webServer, era string) (r l
 
 // killClients starts clients in processes of their own and kills them while
 // they wait for an answer.
-func killClients(ctx context.Context, t *testing.T, s *webServer, tree string, killed *atomic.Int64) {
+func killClients(ctx context.Context, t *testing.T, s *webServer, killed *atomic.Int64) {
 	for ctx.Err() == nil {
 		victim := exec.Command(os.Args[0], "-test.run=^TestLoadVictim$")
 		victim.Env = append(os.Environ(), "GTAGS_MCP_LOAD_VICTIM="+s.url)
@@ -270,7 +315,7 @@ func usage(t *testing.T, s *webServer) state {
 
 // dropSessions opens sessions, leaves each in the middle of something, and
 // waits for the server to forget them.
-func dropSessions(t *testing.T, s *webServer, tree string) {
+func dropSessions(t *testing.T, s *webServer) {
 	http.DefaultClient.CloseIdleConnections()
 	time.Sleep(time.Minute) // sessions of the killed clients end
 	before := usage(t, s)
