@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,7 +51,8 @@ type HTTPOptions struct {
 	// Token is what clients must know. "": nothing.
 	Token string
 
-	pace pace // the zero value: usualPace
+	pace     pace // the zero value: usualPace
+	sessions int  // the most at once; 0: maxSessions
 }
 
 // ServeHTTP serves any number of clients that connect to l until ctx is done.
@@ -134,12 +136,14 @@ func (s *Server) protocol(m *mcp.Server, opts HTTPOptions) http.Handler {
 	sessions := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
 		SessionTimeout: idle, MaxRequestBodyBytes: maxBody, Logger: log, DisableLocalhostProtection: true,
 	})
+	limit := &sessionLimit{server: m, most: cmp.Or(opts.sessions, maxSessions), used: map[string]time.Time{}}
+	limited := limit.handler(sessions)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Mcp-Protocol-Version") >= stateless {
 			alone.ServeHTTP(w, r)
 			return
 		}
-		sessions.ServeHTTP(w, r)
+		limited.ServeHTTP(w, r)
 	})
 }
 

@@ -122,3 +122,37 @@ func TestKilledClientsHurtNobody(t *testing.T) {
 		}
 	}
 }
+
+// TestTooManySessions begins more sessions than there may be: the quiet ones end,
+// the one in use goes on.
+func TestTooManySessions(t *testing.T) {
+	url := startHTTP(t, bareServer(t), HTTPOptions{sessions: 10})
+	begin := func() string {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+Endpoint, strings.NewReader(initializeMessage))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		io.Copy(io.Discard, res.Body)
+		return res.Header.Get(sessionHeader)
+	}
+	quiet, busy := begin(), begin()
+	for range 30 {
+		begin()
+		if code, text := post(t, url, pingMessage, sessionHeader, busy); code != http.StatusOK {
+			t.Fatalf("the session in use: got %d %s", code, text)
+		}
+	}
+	if code, _ := post(t, url, pingMessage, sessionHeader, quiet); code != http.StatusNotFound {
+		t.Errorf("the session that was quiet for longest: got %d, want that it is gone", code)
+	}
+	if last := begin(); last == "" {
+		t.Error("no session for the next client")
+	}
+}
