@@ -404,8 +404,8 @@ openssl_can() {
   [ "$(openssl dgst -blake2b512 -binary <"$t" 2>/dev/null | wc -c | tr -d ' ')" = 64 ] && ed25519_openssl "$t.der" "$t" "$t.sig"
 }
 
-# Ed25519 as in RFC 8032, section 5.1.7, on affine coordinates: slow (a quarter
-# of a second) and short. Everything here is public, so time may tell.
+# Ed25519 as in RFC 8032, section 5.1.7, on affine coordinates: slow (half a
+# second) and short. Everything here is public, so time may tell.
 verified_by_python() {
   python3 -I - "$RELEASE_KEY" "$tmp/checksums.txt" "$signature" <<'EOF'
 import base64, hashlib, sys
