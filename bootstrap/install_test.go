@@ -272,7 +272,7 @@ func TestInstallerCutAtEveryLine(t *testing.T) {
 	v.publish("v1.0.0", 100)
 	m := newMachine(t, "GTAGS_MCP_MIRROR="+v.URL)
 	lines := strings.SplitAfter(v.script(), "\n")
-	for n := range len(lines) - 2 { // the last line is the closing brace
+	for n := range len(lines) - 1 { // the last line, behind which stands "", is the closing brace
 		cutScript(t, m, strings.Join(lines[:n], ""))
 	}
 	if n := len(v.Requests()); n != 0 {

@@ -208,6 +208,23 @@ func TestDocsSettings(t *testing.T) {
 	}
 }
 
+// TestDocsExamplesOfConfigFiles: a reader copies them.
+func TestDocsExamplesOfConfigFiles(t *testing.T) {
+	blocks := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(page(t, "configuration.md"), -1)
+	if len(blocks) == 0 {
+		t.Fatal("docs/configuration.md has no example")
+	}
+	for _, b := range blocks {
+		file := filepath.Join(t.TempDir(), "config.toml")
+		if err := os.WriteFile(file, []byte(b[1]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := server.ReadSettingsFile(file); err != nil || len(s.SkipGlobs)+len(s.Macros) == 0 {
+			t.Errorf("%v, %+v of\n%s", err, s, b[1])
+		}
+	}
+}
+
 // same compares two lists as sets.
 func same(t *testing.T, what string, documented, real []string) {
 	t.Helper()
