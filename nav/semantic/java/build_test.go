@@ -2,6 +2,7 @@ package java
 
 import (
 	"archive/zip"
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,39 +48,41 @@ func one(t *testing.T, f *FrontEnd, p semantic.Project, q semantic.Query) (seman
 	return r.Declarations[0], r
 }
 
-// putLibrary compiles sources into a jar that the local repository of home holds.
-func putLibrary(t *testing.T, home, group, artifact, version, pom, sources string) {
+// putLibrary packs the classes of a package into a jar of the local repository.
+func putLibrary(t *testing.T, repository, artifact, version, dependencies, classes string) {
 	t.Helper()
-	src := write(t, sources)
-	classes := t.TempDir()
-	var files []string
-	for _, f := range projectAt(t, src).Files {
-		files = append(files, filepath.Join(src, f))
-	}
-	javac := filepath.Join(shared.options.Getenv("JAVA_HOME"), "bin", "javac")
-	if out, err := exec.Command(javac, append([]string{"-proc:none", "-d", classes}, files...)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	dir := filepath.Join(home, ".m2", "repository", filepath.FromSlash(strings.ReplaceAll(group, ".", "/")), artifact, version)
+	dir := filepath.Join(repository, "com", "acme", artifact, version)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	jar, err := os.Create(filepath.Join(dir, artifact+"-"+version+".jar"))
+	var jar bytes.Buffer
+	w := zip.NewWriter(&jar)
+	pkg := "com/acme/" + artifact
+	entries, err := os.ReadDir(filepath.Join(classes, pkg))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := zip.NewWriter(jar)
-	if err := w.AddFS(os.DirFS(classes)); err != nil {
-		t.Fatal(err)
+	for _, e := range entries {
+		content, err := os.ReadFile(filepath.Join(classes, pkg, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, err := w.Create(pkg + "/" + e.Name())
+		if err == nil {
+			_, err = entry.Write(content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := jar.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, artifact+"-"+version+".pom"), []byte(pom), 0o644); err != nil {
-		t.Fatal(err)
+	pom := "<project><groupId>com.acme</groupId><artifactId>" + artifact + "</artifactId><version>" + version + "</version>" + dependencies + "</project>"
+	for suffix, content := range map[string][]byte{".jar": jar.Bytes(), ".pom": []byte(pom)} {
+		if err := os.WriteFile(filepath.Join(dir, artifact+"-"+version+suffix), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -161,22 +164,32 @@ package org.example.app;
 class MemoryTest { Memory subject; }
 `
 
-// mavenHome holds kit 2.0, which needs core 1.
+// mavenHome is a home whose local repository holds kit 2.0, which needs core 1. The
+// tests share it, since it takes a compiler to make.
 func mavenHome(t *testing.T) string {
 	t.Helper()
 	frontEnd(t)
-	home := t.TempDir()
-	putLibrary(t, home, "com.acme", "core", "1", `<project><groupId>com.acme</groupId><artifactId>core</artifactId><version>1</version></project>`, `
--- com/acme/core/Mark.java --
+	home := filepath.Join(shared.dir, "home")
+	if _, err := os.Stat(home); err == nil {
+		return home
+	}
+	sources := write(t, `
+-- Mark.java --
 package com.acme.core;
 public @interface Mark { int value(); }
-`)
-	putLibrary(t, home, "com.acme", "kit", "2.0", `<project><groupId>com.acme</groupId><artifactId>kit</artifactId><version>2.0</version>
-<dependencies><dependency><groupId>com.acme</groupId><artifactId>core</artifactId><version>1</version></dependency></dependencies></project>`, `
--- com/acme/kit/Base.java --
+-- Base.java --
 package com.acme.kit;
 public class Base<T> { protected void close(T what) {} public T inherited(int times) { return null; } }
 `)
+	classes := t.TempDir()
+	javac := filepath.Join(shared.options.Getenv("JAVA_HOME"), "bin", "javac")
+	cmd := exec.Command(javac, "-proc:none", "-d", classes, filepath.Join(sources, "Mark.java"), filepath.Join(sources, "Base.java"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	repository := filepath.Join(home, ".m2", "repository")
+	putLibrary(t, repository, "core", "1", "", classes)
+	putLibrary(t, repository, "kit", "2.0", `<dependencies><dependency><groupId>com.acme</groupId><artifactId>core</artifactId><version>1</version></dependency></dependencies>`, classes)
 	return home
 }
 

@@ -61,7 +61,7 @@ func compile(ctx context.Context, j jdk, work string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := run(ctx, environment(), filepath.Join(j.home, "bin", program("javac")), append(args, files...)...); err != nil {
+	if _, err := run(ctx, compileTime, environment(), filepath.Join(j.home, "bin", program("javac")), append(args, files...)...); err != nil {
 		return fmt.Errorf("the JDK at %s does not compile the helper: %w", j.home, err)
 	}
 	return nil

@@ -84,7 +84,7 @@ func onPath(ctx context.Context, path string) string {
 				return home
 			}
 		}
-		out, err := run(ctx, []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")},
+		out, err := run(ctx, startTime, []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")},
 			javac, "-J-XshowSettings:properties", "-version")
 		if m := homeProperty.FindSubmatch(out); err == nil && m != nil {
 			return string(bytes.TrimSpace(m[1]))
@@ -150,7 +150,7 @@ func examine(ctx context.Context, home string) (jdk, error) {
 	if !isHome(home) {
 		return jdk{}, fmt.Errorf("%s holds no bin/java and bin/javac", home)
 	}
-	out, err := run(ctx, environment(), filepath.Join(home, "bin", program("java")), "-version")
+	out, err := run(ctx, startTime, environment(), filepath.Join(home, "bin", program("java")), "-version")
 	if err != nil {
 		return jdk{}, fmt.Errorf("%s does not start: %w", home, err)
 	}
@@ -197,12 +197,16 @@ func environment() []string {
 	return env
 }
 
-// startTime is what a JVM gets to start in on a busy machine.
-const startTime = 30 * time.Second
+// What a JVM gets on a very busy machine to start in, and to compile the helper, which
+// takes a second on an idle one.
+const (
+	startTime   = time.Minute
+	compileTime = 5 * time.Minute
+)
 
 // run returns what a short program prints on both its outputs.
-func run(ctx context.Context, env []string, name string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+func run(ctx context.Context, limit time.Duration, env []string, name string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = env, rootDir, time.Second

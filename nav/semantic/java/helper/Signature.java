@@ -15,6 +15,9 @@ import javax.lang.model.element.Modifier;
 final class Signature {
     private static final Pattern BLANK = Pattern.compile("\\s+");
 
+    /** JDK 11 writes "@A()" for "@A". */
+    private static final Pattern NO_ARGUMENTS = Pattern.compile("(@[\\w.$]+)\\(\\)");
+
     private Signature() {}
 
     static String of(ClassTree type) {
@@ -48,7 +51,7 @@ final class Signature {
     }
 
     static String type(Tree type) {
-        return type == null ? "" : BLANK.matcher(type.toString()).replaceAll(" ");
+        return type == null ? "" : NO_ARGUMENTS.matcher(BLANK.matcher(type.toString()).replaceAll(" ")).replaceAll("$1");
     }
 
     private static String parameters(List<? extends VariableTree> parameters) {
