@@ -129,10 +129,14 @@ func programAsNamed() (string, error) {
 	return path, nil
 }
 
-// downloadProgress shows a line a second.
+// downloadProgress shows a line a second, and none of what takes less.
 func downloadProgress(out io.Writer) func(done, total int64) {
-	show := newProgressLine(out)
-	return func(done, _ int64) { show(fmt.Sprintf("downloaded %.1f MB", float64(done)/1e6), 0, 0) }
+	show, began := newProgressLine(out), time.Now()
+	return func(done, _ int64) {
+		if time.Since(began) > time.Second {
+			show(fmt.Sprintf("downloaded %.1f MB", float64(done)/1e6), 0, 0)
+		}
+	}
 }
 
 func printCheck(ctx context.Context, std streams, o upgrade.Options) error {
