@@ -164,6 +164,12 @@ func (w *Workspace) tagger(ctx context.Context) *ctags.Service {
 	if w.opts.NoEnrich {
 		return nil
 	}
+	return w.ctagsService(ctx)
+}
+
+// ctagsService is the service whether answers are enriched or not: find_code asks
+// for parsers.
+func (w *Workspace) ctagsService(ctx context.Context) *ctags.Service {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ctags == nil {
@@ -183,7 +189,8 @@ type View struct {
 	snap *index.Snapshot
 	set  *gtagsdb.Set
 	// outlines knows what C-like files define; nil while it is being made.
-	outlines *outline.Set
+	outlines     *outline.Set
+	wantsOutline bool // false for a view that wants no outline
 
 	mu     sync.Mutex
 	unread map[string]error // files that an answer should have looked at
@@ -194,16 +201,26 @@ type View struct {
 // that is quick. It fails with *index.BuildingError while the first index is
 // being built, and with the toolchain's error when nothing can be built.
 func (w *Workspace) View(ctx context.Context, progress func(index.Progress)) (*View, error) {
-	snap, err := w.index.Acquire(ctx, index.AcquireOptions{Wait: w.opts.FirstWait, Progress: progress})
+	v, err := w.CodeView(ctx, progress)
 	if err != nil {
 		return nil, err
 	}
 	w.usual.prepare()
-	v := &View{w: w, snap: snap, set: snap.Set(), outlines: snap.Outline()}
+	v.wantsOutline, v.outlines = true, v.snap.Outline()
 	if v.outlines == nil {
-		v.outlines = w.awaitOutline(ctx, snap, progress)
+		v.outlines = w.awaitOutline(ctx, v.snap, progress)
 	}
 	return v, nil
+}
+
+// CodeView is a View for FindCode alone, which needs no outline and waits for
+// none.
+func (w *Workspace) CodeView(ctx context.Context, progress func(index.Progress)) (*View, error) {
+	snap, err := w.index.Acquire(ctx, index.AcquireOptions{Wait: w.opts.FirstWait, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	return &View{w: w, snap: snap, set: snap.Set()}, nil
 }
 
 // outlineWait is how long a question waits for the outline: that of a small tree
@@ -242,7 +259,7 @@ func (v *View) Warnings() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	warnings := v.snap.Warnings()
-	if v.outlines == nil {
+	if v.wantsOutline && v.outlines == nil {
 		warnings = append(slices.Clone(warnings), "the outline of the tree is still being made: variables, members and operators may be missing; ask again in some seconds")
 	}
 	for path, err := range v.unread {

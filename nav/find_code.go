@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
 	"github.com/gtagsmcp/gtagsmcp/nav/semantic"
 )
 
@@ -26,7 +25,7 @@ const codeWait = 10 * time.Minute
 
 func newCodeEngine(w *Workspace) *semantic.Engine {
 	o := semantic.Options{Languages: w.opts.FrontEnds.languages(), Log: w.opts.Logger, Limits: w.opts.CodeLimits}
-	o.Ctags = func(ctx context.Context) *ctags.Service { return w.tagger(ctx) }
+	o.Ctags = w.ctagsService
 	if w.opts.Fence != nil {
 		// What a build description names may lie anywhere.
 		o.NoResolve = "this server answers from the folders that it was allowed alone, and a compiler reads more"
@@ -73,17 +72,17 @@ func (v *View) codeTree() *semantic.Tree {
 // uncached reads a file past the cache: who reads a whole tree once would only push
 // out what questions need. It reads no more than limit+1 bytes.
 func (c *sourceCache) uncached(path string, limit int64) ([]byte, error) {
-	f, err := c.root.Open(filepath.FromSlash(path))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := c.root.Stat(filepath.FromSlash(path)) // before it is opened: a pipe would wait for its writer
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
+	f, err := c.root.Open(filepath.FromSlash(path))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, limit+1))
 }

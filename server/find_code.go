@@ -44,7 +44,7 @@ func answerCode(ctx context.Context, c *call, in findCodeArgs) (*envelope, error
 		Route: in.Route, Path: in.Path, Query: in.Query, Kind: in.Kind, File: in.File, Module: in.Module, Scope: in.Scope,
 		Limit: in.Limit, Cursor: in.Cursor,
 	}
-	return c.look(ctx, func(view *nav.View) (*envelope, error) {
+	return c.look(ctx, c.workspace.CodeView, func(view *nav.View) (*envelope, error) {
 		var found nav.CodeAnswer
 		err := c.await(ctx, func() (err error) {
 			found, err = view.FindCode(ctx, q)

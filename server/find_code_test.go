@@ -3,9 +3,11 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gtagsmcp/gtagsmcp/nav"
@@ -208,5 +210,56 @@ func TestFrontEndsAreExamined(t *testing.T) {
 	t.Cleanup(none.Close)
 	if f := none.Examine(t.Context())[0]; !f.Missing || !strings.Contains(f.Detail, "the go command is not available on this machine") {
 		t.Errorf("without a go command: got %+v", f)
+	}
+}
+
+// TestFindCodeDoesNotWaitForPipes has one where a source file and where a
+// description of a build would be.
+func TestFindCodeDoesNotWaitForPipes(t *testing.T) {
+	root := navtest.Tree(t, "-- a.go --\npackage a\n\nfunc F() {}\n")
+	for _, name := range []string{"b.go", "go.mod", "pom.xml"} {
+		if err := syscall.Mkfifo(filepath.Join(root, name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	session := connect(t, newTestServer(t, nil), eras[0], nil)
+	for _, test := range []struct {
+		arguments map[string]any
+		want      string
+	}{
+		{map[string]any{"route": "structure", "path": "b.go"}, "argument path b.go is not a regular file"},
+		{map[string]any{"route": "structure", "path": "a.go"}, "F()  [function]"},
+		{map[string]any{"route": "symbols", "query": "F"}, "a.go:3: a.F()  [function]"},
+	} {
+		test.arguments["project_root"] = root
+		if got, _ := ask(t, session, "find_code", test.arguments); !strings.Contains(got, test.want) {
+			t.Errorf("%v: got\n%s\nwant\n%s", test.arguments, got, test.want)
+		}
+	}
+}
+
+// TestFindCodeInAFence answers from the files, and asks no compiler, which might
+// read what lies outside.
+func TestFindCodeInAFence(t *testing.T) {
+	root := navtest.Tree(t, goTree)
+	fence, err := nav.NewFence(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tc, front := toolchain(t), frontEnds(t)
+	session := connect(t, newTestServer(t, func(cfg *Config) {
+		cfg.Fence = fence
+		cfg.Open = func(root string, s Settings) (*nav.Workspace, error) {
+			o := testOptions(tc)
+			o.FrontEnds, o.Fence = front, fence
+			return nav.OpenWorkspace(root, o)
+		}
+	}), eras[0], nil)
+	got, failed := ask(t, session, "find_code", map[string]any{"project_root": root, "route": "resolve", "query": "Twice"})
+	if !failed || !strings.Contains(got, "route resolve is off: this server answers from the folders that it was allowed alone") {
+		t.Errorf("resolve: failed=%v, got %s", failed, got)
+	}
+	if got, _ := ask(t, session, "find_code", map[string]any{"project_root": root, "route": "symbols", "query": "Twice"}); !strings.Contains(got, "example.com/twice.Twice") {
+		t.Errorf("symbols: got %s", got)
 	}
 }

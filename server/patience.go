@@ -37,11 +37,14 @@ func (c *call) await(ctx context.Context, step func() error) error {
 	}
 }
 
+// opener is how a view is opened: Workspace.View or Workspace.CodeView.
+type opener func(context.Context, func(nav.Progress)) (*nav.View, error)
+
 // view returns the present state of the tree, after a short wait if it takes
 // one to get there.
-func (c *call) view(ctx context.Context) (view *nav.View, err error) {
+func (c *call) view(ctx context.Context, open opener) (view *nav.View, err error) {
 	err = c.await(ctx, func() error {
-		view, err = c.workspace.View(ctx, c.indexProgress)
+		view, err = open(ctx, c.indexProgress)
 		return err
 	})
 	return view, err

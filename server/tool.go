@@ -43,13 +43,13 @@ func define[In any](t tool, answer func(context.Context, *call, In) (*envelope, 
 // tree, and what there is to warn about that state goes into the answer.
 func query[In any](t tool, answer func(context.Context, *nav.View, In) (*envelope, error)) tool {
 	return define(t, func(ctx context.Context, c *call, in In) (*envelope, error) {
-		return c.look(ctx, func(view *nav.View) (*envelope, error) { return answer(ctx, view, in) })
+		return c.look(ctx, c.workspace.View, func(view *nav.View) (*envelope, error) { return answer(ctx, view, in) })
 	})
 }
 
 // look answers from one state of the tree.
-func (c *call) look(ctx context.Context, answer func(*nav.View) (*envelope, error)) (*envelope, error) {
-	view, err := c.view(ctx)
+func (c *call) look(ctx context.Context, open opener, answer func(*nav.View) (*envelope, error)) (*envelope, error) {
+	view, err := c.view(ctx, open)
 	if err != nil {
 		return nil, err
 	}

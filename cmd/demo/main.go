@@ -33,6 +33,8 @@ var questions = []question{
 	{"list_file_symbols", map[string]any{"file_path": "cgo/gcc_util.c"}},
 	{"reachability", map[string]any{"from_symbol": "newobject", "to_symbol": "mallocgc"}},
 	{"find_definition", map[string]any{"symbol": "x_cgo_intt"}},
+	{"find_code", map[string]any{"route": "structure", "path": "cgo/gcc_util.c"}},
+	{"find_code", map[string]any{"route": "symbols", "query": "mallocgc", "kind": "function", "limit": 5}},
 	{"update_index", map[string]any{}},
 }
 

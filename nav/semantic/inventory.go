@@ -179,15 +179,8 @@ func (e *Engine) window(ctx context.Context, t *Tree, chosen []TreeFile, known m
 			inv.coverage.Bytes += f.Size
 			continue
 		}
-		content, err := e.read(t, f.Path)
-		switch {
-		case errors.Is(err, errTooLarge):
-			why.add("fileBytes", "%s is larger than %d bytes", f.Path, e.opts.Limits.FileBytes)
-			continue
-		case errors.Is(err, fs.ErrNotExist):
-			continue // deleted a moment ago: the next state of the tree lacks it
-		case err != nil:
-			why.add("unreadable", "%s could not be read: %v", f.Path, err)
+		content, ok := e.contentOf(t, f.Path, why)
+		if !ok {
 			continue
 		}
 		slots = append(slots, len(inv.files))
@@ -209,6 +202,19 @@ func (e *Engine) window(ctx context.Context, t *Tree, chosen []TreeFile, known m
 		e.parsed[p.path] = p
 	}
 	return taken, nil
+}
+
+// contentOf reads a file of the inventory, or notes why it cannot.
+func (e *Engine) contentOf(t *Tree, path string, why *reasons) ([]byte, bool) {
+	content, err := e.read(t, path)
+	switch {
+	case errors.Is(err, errTooLarge):
+		why.add("fileBytes", "%s is larger than %d bytes", path, e.opts.Limits.FileBytes)
+	case errors.Is(err, fs.ErrNotExist): // deleted a moment ago: the next state of the tree lacks it
+	case err != nil:
+		why.add("unreadable", "%s could not be read: %v", path, err)
+	}
+	return content, err == nil
 }
 
 // cap cuts the declarations at the limit and returns how many there are. left is

@@ -115,13 +115,14 @@ func used(content []byte) (dirs []string) {
 }
 
 func readAtMost(tree fs.FS, name string, limit int64) ([]byte, error) {
+	// Looked at before it is opened: a pipe would wait for its writer.
+	if info, err := fs.Stat(tree, name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fs.ErrInvalid)
+	}
 	f, err := tree.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fs.ErrInvalid)
-	}
 	return io.ReadAll(io.LimitReader(f, limit))
 }
