@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/csource"
@@ -24,10 +23,6 @@ type inclusions struct {
 	has map[string]bool // the headers there are
 }
 
-var includeLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]`)
-
-var ifLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*(?:ifndef|if)`)
-
 // readInclusions reads the headers below folders; generated ones are unknown.
 func readInclusions(tree fs.FS, read func(string) ([]byte, error), dirs ...string) *inclusions {
 	all := &inclusions{of: map[string][]inclusion{}, has: map[string]bool{}}
@@ -46,28 +41,62 @@ func readInclusions(tree fs.FS, read func(string) ([]byte, error), dirs ...strin
 
 func (all *inclusions) scan(file string, content []byte, dirs []string) {
 	all.has[file] = true
-	matches := includeLine.FindAllSubmatchIndex(content, -1)
-	if matches == nil {
-		return
+	var names []string // by line
+	var lines []int
+	conditions := 0
+	for rest, number := content, 1; len(rest) > 0; number++ {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		word, operand := directive(line)
+		if bytes.HasPrefix(word, []byte("if")) && (conditions > 0 || !bytes.Equal(word, []byte("ifndef"))) {
+			conditions += 2 // more than an include guard
+		} else if bytes.HasPrefix(word, []byte("if")) {
+			conditions++
+		}
+		if name := included(operand); bytes.Equal(word, []byte("include")) && name != "" {
+			names, lines = append(names, name), append(lines, number)
+		}
 	}
 	var scan *csource.File
-	if conditions := ifLine.FindAll(content, 2); len(conditions) > 1 || len(conditions) == 1 && !bytes.HasSuffix(conditions[0], []byte("ifndef")) {
-		// It has more than its include guard.
+	if len(names) > 0 && conditions > 1 {
 		scan = csource.Scan(content, csource.C)
 	}
-	line, from := 1, 0
-	for _, m := range matches {
-		line += bytes.Count(content[from:m[2]], []byte("\n"))
-		from = m[2]
+	for i, name := range names {
 		in := inclusion{by: file}
 		if scan != nil {
-			in.guards = scan.Guards(line)
+			in.guards = scan.Guards(lines[i])
 		}
-		name := string(content[m[2]:m[3]])
 		for _, target := range []string{path.Join(path.Dir(file), name), headerOf(name, dirs)} {
 			all.of[target] = append(all.of[target], in)
 		}
 	}
+}
+
+// directive is the word of a preprocessor line and what follows it.
+func directive(line []byte) (word, operand []byte) {
+	line = bytes.TrimLeft(line, " \t")
+	if len(line) == 0 || line[0] != '#' {
+		return nil, nil
+	}
+	line = bytes.TrimLeft(line[1:], " \t")
+	end := bytes.IndexFunc(line, func(r rune) bool { return r < 'a' || r > 'z' })
+	if end < 0 {
+		return line, nil
+	}
+	return line[:end], line[end:]
+}
+
+// included is the name in <name> or "name".
+func included(operand []byte) string {
+	operand = bytes.TrimLeft(operand, " \t")
+	if len(operand) < 2 || operand[0] != '<' && operand[0] != '"' {
+		return ""
+	}
+	name, _, ok := bytes.Cut(operand[1:], []byte{map[byte]byte{'<': '>', '"': '"'}[operand[0]]})
+	if !ok {
+		return ""
+	}
+	return string(name)
 }
 
 // headerOf is the header that <name> means when folders of the architecture are

@@ -95,6 +95,7 @@ type world struct {
 	makefiles *kconfig.Makefiles
 	guards    *guard.Config
 	macros    map[string]guard.Value
+	named     map[string]bool
 }
 
 // worldOf is the world of a definition in a C-like file: the configuration of its
@@ -116,7 +117,7 @@ func (v *View) worldOf(from Symbol) *world {
 			needs = append(needs, m[1])
 		}
 	}
-	w := &world{v: v, from: from, makefiles: u.makefiles, macros: map[string]guard.Value{}}
+	w := &world{v: v, from: from, makefiles: u.makefiles, macros: map[string]guard.Value{}, named: map[string]bool{}}
 	w.guards = guard.Asking(w.macro)
 	w.settle(needs)
 	if w.config == nil {
@@ -243,8 +244,13 @@ func (w *world) shadowed(header string) bool {
 
 // names reports whether the world's own file holds a text.
 func (w *world) names(text string) bool {
-	src, err := w.v.w.files.read(w.from.Path)
-	return err == nil && bytes.Contains(src.content, []byte(text))
+	named, known := w.named[text]
+	if !known {
+		src, err := w.v.w.files.read(w.from.Path)
+		named = err == nil && bytes.Contains(src.content, []byte(text))
+		w.named[text] = named
+	}
+	return named
 }
 
 // holds evaluates conditions. Those under which the world's own definition stands
