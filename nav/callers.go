@@ -82,7 +82,7 @@ func (v *View) Callers(ctx context.Context, q CallerQuery) (Callers, error) {
 		return a, err
 	}
 	targets := slices.DeleteFunc(slices.Clone(found.sites), func(s Symbol) bool { return !pick(&s) })
-	means := meaningOf(found.sites)
+	means := meaningOf(callables(found.sites))
 	if name != q.Symbol {
 		means = meaningOf(targets)
 	}
@@ -102,6 +102,16 @@ func (v *View) Callers(ctx context.Context, q CallerQuery) (Callers, error) {
 		a.Suggestions, err = v.suggest(name)
 	}
 	return a, err
+}
+
+// callables are the definitions that run, if there are any: whoever asks for the
+// callers of a function does not mean the members that share its name.
+func callables(sites []Symbol) []Symbol {
+	run := slices.DeleteFunc(slices.Clone(sites), func(s Symbol) bool { return !s.callable() })
+	if len(run) == 0 {
+		return sites
+	}
+	return run
 }
 
 // reaches reports whether a use in a file can mean one of the targets. A static
