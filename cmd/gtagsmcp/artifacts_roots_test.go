@@ -42,7 +42,7 @@ func TestArtifactCeilings(t *testing.T) {
 // rooted runs the program in another root, whose folder /w it may write to.
 func rooted(t *testing.T, root, mirror string, args ...string) (string, error) {
 	t.Helper()
-	for _, dir := range []string{"w", "tmp", "etc"} {
+	for _, dir := range []string{"w", "tmp", "etc", "dev"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,8 @@ func rooted(t *testing.T, root, mirror string, args ...string) (string, error) {
 	if err := os.WriteFile(filepath.Join(root, "w", "gtagsmcp"), data, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("unshare", append([]string{"-r", "chroot", root, "/w/gtagsmcp"}, args...)...)
+	const script = `root=$1; shift; : > "$root/dev/null"; mount --bind /dev/null "$root/dev/null" && exec chroot "$root" /w/gtagsmcp "$@"`
+	cmd := exec.Command("unshare", append([]string{"-rm", "sh", "-c", script, "sh", root}, args...)...)
 	cmd.Env = []string{"HOME=/w/home", "GTAGS_MCP_MIRROR=" + mirror, "PATH=/usr/bin:/bin:/usr/sbin:/sbin"}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -107,8 +108,8 @@ func answersIn(t *testing.T, root, set string) {
 	}
 }
 
-// In a root that holds our one program and nothing else there is neither a C
-// library nor a shell nor git: the static set does it.
+// In a root that holds our one program and /dev/null there is neither a C library
+// nor a shell nor git: the static set does it.
 func TestArtifactEmptyRoot(t *testing.T) {
 	root := t.TempDir()
 	if err := os.Chmod(root, 0o755); err != nil {

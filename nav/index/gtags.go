@@ -230,7 +230,6 @@ func (t Tools) langmap(ctx context.Context) (string, error) {
 	cmd := exec.Command(t.Gtags, "--config=langmap")
 	cmd.Dir = os.TempDir()
 	cmd.Env = t.environ()
-	cmd.Stdin = strings.NewReader("") // for nil there must be a /dev/null, which a bare root has not
 	cmd.Stdout, cmd.Stderr = &out, stderr
 	if err := runChild(ctx, cmd, nil); err != nil {
 		return "", fmt.Errorf("%s --config=langmap: %w: %s", t.Gtags, err, strings.TrimSpace(stderr.String()))
