@@ -83,8 +83,13 @@ func Follow(ctx context.Context, cfg Config, progress func(Step)) (*Set, Report,
 		return nil, report, fmt.Errorf("leftovers of an earlier install: %w", err)
 	}
 	defer cfg.sweep() //nolint:errcheck // the next install sweeps again
+	state := &installState{PID: os.Getpid(), Started: time.Now()}
+	defer func() {
+		state.Finished = time.Now()
+		state.write(cfg.Home, cfg.Log)
+	}()
 	for _, rung := range (prebuilt{&network{}}).installers() {
-		set, err := cfg.climb(ctx, rung, true, stepsOf(rung.rung, progress))
+		set, err := cfg.climb(ctx, rung, true, stepsOf(rung.rung, state.recording(cfg, progress)))
 		if err == nil {
 			report.rung(rung.rung, true, "%s", set.describe())
 			return set, report, nil

@@ -150,11 +150,7 @@ func (c Config) installLocked(ctx context.Context, began time.Time, progress fun
 	}
 	defer c.sweep() //nolint:errcheck // the next install sweeps again
 	state := &installState{PID: os.Getpid(), Started: time.Now()}
-	set, err := c.climbAll(ctx, fallback, &report, func(step Step) {
-		state.Step = step
-		state.write(c.Home, c.Log)
-		progress(step)
-	})
+	set, err := c.climbAll(ctx, fallback, &report, state.recording(c, progress))
 	if err != nil {
 		return fallback, report, err
 	}

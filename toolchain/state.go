@@ -48,6 +48,15 @@ func (s *installState) write(home string, log *slog.Logger) {
 	}
 }
 
+// recording passes steps on and keeps the last one for other processes.
+func (s *installState) recording(c Config, progress func(Step)) func(Step) {
+	return func(step Step) {
+		s.Step = step
+		s.write(c.Home, c.Log)
+		progress(step)
+	}
+}
+
 // Progress returns the step of the install that is running in any process, and
 // when that install started; ok is false when none is running.
 func Progress(home string) (step Step, started time.Time, ok bool) {
