@@ -247,7 +247,7 @@ fetch() {
       failed=$((failed + 1))
       : >"$2" # what is there may be why it fails
     fi
-    case $why in *' 404'* | *'to http'*) return 1 ;; esac
+    case $why in *'rror: 404'* | *'RROR 404'* | *'Error 404'* | *' 404 Not Found'* | *'to http'*) return 1 ;; esac
     has_room || return 1
     [ $failed -lt 3 ] || return 1
     sleep $failed

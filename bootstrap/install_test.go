@@ -336,6 +336,20 @@ func TestInstallerOnMacOS(t *testing.T) {
 	}
 }
 
+// TestInstallerContinues breaks the download where what is missing has 404 as its
+// first digits: that number in a message is no answer of the server.
+func TestInstallerContinues(t *testing.T) {
+	v := newVendor(t, releasetest.New(t))
+	v.publish("v1.0.0", 100<<10)
+	whole := len(archive(t, program("v1.0.0", 100<<10)))
+	v.Use(releasetest.When("objects/gtagsmcp/gtagsmcp/v1.0.0/gtagsmcp-", releasetest.Times(1, releasetest.CutAfter(whole-40450))))
+	m := newMachine(t, "GTAGS_MCP_MIRROR="+v.URL)
+	m.run(v.script()).want(t, 0, "gtagsmcp v1.0.0: ")
+	if got := read(t, filepath.Join(m.home, ".local/bin/gtagsmcp")); got != string(program("v1.0.0", 100<<10)) {
+		t.Errorf("the program has %d bytes and is not the one released", len(got))
+	}
+}
+
 // live goes through it all; start is the start file of bash there.
 func live(t *testing.T, m *machine, v *vendor, start string) {
 	t.Helper()
