@@ -18,8 +18,8 @@ type findCodeArgs struct {
 	Kind   string `json:"kind,omitempty" jsonschema:"Exact declaration kind"`
 	File   string `json:"file,omitempty" jsonschema:"Only this file"`
 	Module string `json:"module,omitempty" jsonschema:"Exact module: Go module path, Maven or Gradle id"`
-	Scope  string `json:"scope,omitempty"`
-	Limit  int    `json:"limit,omitempty"`
+	Scope  string `json:"scope,omitempty" jsonschema:"Compiler scope"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"Results a page"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before, same arguments"`
 	shared
 }
