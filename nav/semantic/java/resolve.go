@@ -19,8 +19,9 @@ var (
 )
 
 const (
-	// compiledFiles is how many files one compilation is given.
-	compiledFiles = 100
+	// compiledFiles is how many files one compilation is given. It is cut in two when
+	// the compiler breaks down, which includes a heap that is too small for all.
+	compiledFiles = 250
 	// analyzedFiles is up to how many files the bodies are looked at too. A name that
 	// more files declare is a common one, and its declarations are the answer.
 	analyzedFiles = 20
@@ -235,6 +236,13 @@ func (r *resolution) compile(ctx context.Context, u *unit, some []candidate, inh
 	err := r.frontEnd.exchange(ctx, r.frontEnd.options.ResolveTime, request, contents, &answer)
 	if err == nil && answer.Error != "" {
 		err = fmt.Errorf("%w: %s", errBroke, answer.Error)
+	}
+	if n := len(request.Files); errors.Is(err, errBroke) && n > 1 {
+		first := firstFiles(some, n/2)
+		if err := r.compile(ctx, u, first, inherited); err != nil {
+			return err
+		}
+		return r.compile(ctx, u, some[len(first):], inherited)
 	}
 	if errors.Is(err, errBroke) {
 		r.limits = append(r.limits, fmt.Sprintf("%d declarations of %s are missing from the answer: %v", len(some), u, err))
