@@ -25,7 +25,7 @@ type usualConfigs struct {
 
 	once      sync.Once
 	makefiles *kconfig.Makefiles         // nil in a tree without Kconfig files
-	declaring func() map[string][]string // the architectures that declare an option
+	declaring func() map[string][]string // the architectures that declare or select an option
 	mu        sync.Mutex
 	of        map[string]func() *usualConfig
 }
@@ -159,7 +159,8 @@ func (w *world) use(c *usualConfig, arch string, needs []string) (can bool) {
 // maxArchs is on how many architectures code is looked at.
 const maxArchs = 2
 
-// archsOf are the architectures that declare one of the options, the usual first.
+// archsOf are the architectures that declare or select one of the options, the
+// usual first.
 func (u *usualConfigs) archsOf(options []string) (archs []string) {
 	for _, option := range options {
 		archs = append(archs, u.declaring()[option]...)
@@ -178,7 +179,7 @@ func usualness(arch string) int {
 	return len(usualArchs)
 }
 
-// declarations tells which architectures declare an option.
+// declarations tells which architectures declare an option or select it.
 func (u *usualConfigs) declarations() map[string][]string {
 	declaring := map[string][]string{}
 	for _, pattern := range []string{"arch/*/Kconfig*", "arch/*/*/Kconfig*", "arch/*/*/*/Kconfig*"} {
@@ -199,7 +200,7 @@ func (u *usualConfigs) declarations() map[string][]string {
 	return declaring
 }
 
-var declaration = regexp.MustCompile(`(?m)^[ \t]*(?:menu)?config[ \t]+(\w+)`)
+var declaration = regexp.MustCompile(`(?m)^[ \t]*(?:(?:menu)?config|select)[ \t]+(\w+)`)
 
 // oneOption is a condition that one option alone decides.
 var oneOption = regexp.MustCompile(`^(?:defined\(|IS_ENABLED\(|IS_BUILTIN\(|IS_REACHABLE\()?CONFIG_(\w+)\)?$`)

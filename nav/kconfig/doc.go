@@ -15,6 +15,7 @@
 //   - cannot be had: its dependencies name another architecture or contradict
 //     what is always on;
 //   - belongs to the architecture itself: declared below arch/;
+//   - comes with nothing but such options;
 //   - or is declared nowhere.
 //
 // Nothing is run. The tests of compiler and linker in Kconfig files are answered

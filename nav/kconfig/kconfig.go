@@ -41,17 +41,17 @@ func Load(read func(path string) ([]byte, error), arch string) (*Config, error) 
 	for name := range p.symbols {
 		v.tristate(name)
 	}
-	may := newPossible(v)
+	may, modest := newPossible(v, false), newPossible(v, true)
 	c := &Config{options: make(map[string]setting, len(p.symbols))}
 	for name, s := range p.symbols {
 		if s.blocks > 0 {
-			c.options[name] = v.setting(s, may)
+			c.options[name] = v.setting(s, may, modest)
 		}
 	}
 	return c, nil
 }
 
-func (v *solver) setting(s *symbol, may *possible) setting {
+func (v *solver) setting(s *symbol, may, modest *possible) setting {
 	if s.kind == other {
 		if text := v.text(s.name); text != "" && s.depends.eval(v) > no {
 			return setting{state: On, text: text}
@@ -77,7 +77,7 @@ func (v *solver) setting(s *symbol, may *possible) setting {
 		out.state, out.text = On, "m"
 	case may.tristate(s.name) == no:
 		out.state = Never
-	case s.debug, s.arch, s.choice != nil && v.choose(s.choice) != nil:
+	case v.without(s), modest.tristate(s.name) == no:
 	default:
 		out.state = Open
 	}
@@ -92,8 +92,8 @@ func (c *Config) State(name string) (State, string) {
 	return s.state, s.text
 }
 
-// Missing are options without which those named can never be on here: other
-// architectures may declare them.
+// Missing are options that can never be on here, and without which those named
+// cannot: other architectures may declare or select them.
 func (c *Config) Missing(names []string) (missing []string) {
 	seen := map[string]bool{}
 	names = slices.Clone(names)
@@ -105,7 +105,7 @@ func (c *Config) Missing(names []string) (missing []string) {
 		}
 		seen[name] = true
 		if s := c.options[name]; s.state == Never {
-			missing = append(missing, s.missing...)
+			missing = append(append(missing, name), s.missing...)
 			names = append(names, s.needs...)
 		}
 	}

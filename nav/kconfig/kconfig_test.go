@@ -82,6 +82,9 @@ config SLAB
 config SLUB
 	bool "SLUB"
 endchoice
+config SLAB_COUNT
+	bool
+	default y if SLAB
 config COMPILE_TEST
 	bool "Compile what cannot run"
 config ARM_THING
@@ -125,7 +128,7 @@ func TestLoad(t *testing.T) {
 		"NET": {On, "y"}, "NET_SUB": {On, "y"}, "FAKE": {Never, ""},
 		"GPIO": {Open, ""}, "GPIO_CORE": {Open, ""}, "WEAK": {Open, ""},
 		"BLOCK": {Open, ""}, "LOOP": {On, "m"}, "LOOP_HELP": {On, "m"},
-		"SLUB": {On, "y"}, "SLAB": {Off, ""}, "ARM_THING": {Never, ""},
+		"SLUB": {On, "y"}, "SLAB": {Off, ""}, "SLAB_COUNT": {Off, ""}, "ARM_THING": {Never, ""},
 		"PARAVIRT_XXL": {Off, ""}, "XEN_PV": {Off, ""}, "IP_DEBUG_X": {Off, ""},
 		"LOCKDEP": {Off, ""}, "KASAN": {Off, ""}, "WISH": {On, "y"}, "WISHED": {On, "y"},
 	} {
@@ -159,8 +162,8 @@ func TestMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.Missing([]string{"NET", "ARM_THING"}); !reflect.DeepEqual(got, []string{"ARM"}) {
-		t.Errorf("got %v, want ARM", got)
+	if got := c.Missing([]string{"NET", "ARM_THING"}); !reflect.DeepEqual(got, []string{"ARM_THING", "ARM"}) {
+		t.Errorf("got %v, want ARM_THING and ARM", got)
 	}
 }
 

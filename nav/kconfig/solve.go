@@ -177,16 +177,24 @@ func (v *solver) computeText(s *symbol) string {
 	return ""
 }
 
+// without reports whether a usual configuration is one without an option that it
+// does not have on: one for debugging, of the architecture, or that lost a choice.
+func (v *solver) without(s *symbol) bool {
+	return s.debug || s.arch || s.choice != nil && v.choose(s.choice) != nil
+}
+
 // possible tells which options may be on in some configuration of the same
 // architecture: everything that has a way to be switched on, given that what the
 // solver has on without a prompt stays on.
 type possible struct {
 	*solver
 	may map[string]tristate
+	// modest: nobody switches on what the usual configuration has off for sure.
+	modest bool
 }
 
-func newPossible(v *solver) *possible {
-	p := &possible{solver: v, may: maps.Clone(v.done)}
+func newPossible(v *solver, modest bool) *possible {
+	p := &possible{solver: v, may: maps.Clone(v.done), modest: modest}
 	p.may["COMPILE_TEST"] = impossible // it builds what nobody runs
 	return p
 }
@@ -199,7 +207,7 @@ func (p *possible) tristate(name string) tristate {
 	}
 	p.may[name] = impossible
 	value := impossible
-	if s := p.symbols[name]; s != nil && s.kind != other && p.reachable(s) {
+	if s := p.symbols[name]; s != nil && s.kind != other && !(p.modest && p.without(s)) && p.reachable(s) {
 		value = yes
 	}
 	p.may[name] = value
