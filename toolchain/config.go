@@ -87,27 +87,8 @@ func (c Config) complete() (Config, error) {
 	if c.LockTimeout == 0 {
 		c.LockTimeout = 10 * time.Minute
 	}
-	if c.Home == "" {
-		c.Home = c.getenv("GTAGS_MCP_HOME")
-	}
-	if c.Home == "" {
-		user := c.userHome()
-		if user == "" {
-			return c, &SettingError{"no home folder: HOME is not set; set GTAGS_MCP_HOME to a folder that you may write to"}
-		}
-		c.Home = filepath.Join(user, ".gtags-mcp")
-	}
-	abs, err := filepath.Abs(c.Home)
-	if err != nil {
-		return c, fmt.Errorf("managed folder %s: %w", c.Home, err)
-	}
-	if c.Home = abs; strings.ContainsAny(abs, ":\n") {
-		// PATH and LTDL_LIBRARY_PATH cannot quote a colon.
-		return c, &SettingError{fmt.Sprintf("managed folder %q holds a colon or newline, which no search path can hold; set GTAGS_MCP_HOME to another folder", abs)}
-	}
-	if abs == filepath.Clean(c.userHome()) || abs == "/" {
-		// An install makes and removes folders there, called staging for one.
-		return c, &SettingError{fmt.Sprintf("managed folder %s is not for the toolchain alone; set GTAGS_MCP_HOME to a folder below it", abs)}
+	if err := c.completeHome(); err != nil {
+		return c, err
 	}
 	switch c.Label {
 	case "", LabelCtags, LabelNative:
@@ -125,6 +106,33 @@ func (c Config) complete() (Config, error) {
 			RungManaged, RungSystem, RungPrebuilt, RungSource, RungDistro)}
 	}
 	return c, nil
+}
+
+// completeHome makes Home an absolute path and refuses what no home can be.
+func (c *Config) completeHome() error {
+	if c.Home == "" {
+		c.Home = c.getenv("GTAGS_MCP_HOME")
+	}
+	if c.Home == "" {
+		user := c.userHome()
+		if user == "" {
+			return &SettingError{"no home folder: HOME is not set; set GTAGS_MCP_HOME to a folder that you may write to"}
+		}
+		c.Home = filepath.Join(user, ".gtags-mcp")
+	}
+	abs, err := filepath.Abs(c.Home)
+	if err != nil {
+		return fmt.Errorf("managed folder %s: %w", c.Home, err)
+	}
+	if c.Home = abs; strings.ContainsAny(abs, ":\n") {
+		// PATH and LTDL_LIBRARY_PATH cannot quote a colon.
+		return &SettingError{fmt.Sprintf("managed folder %q holds a colon or newline, which no search path can hold; set GTAGS_MCP_HOME to another folder", abs)}
+	}
+	if abs == filepath.Clean(c.userHome()) || abs == "/" {
+		// An install makes and removes folders there, called staging for one.
+		return &SettingError{fmt.Sprintf("managed folder %s is not for the toolchain alone; set GTAGS_MCP_HOME to a folder below it", abs)}
+	}
+	return nil
 }
 
 // checkFrom refuses settings of From that contradict each other.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,13 +38,7 @@ func (f *globalFlags) toolchainConfig(std streams) (toolchain.Config, error) {
 	return cfg, nil
 }
 
-func newSetupCommand(std streams, flags *globalFlags) *cobra.Command {
-	var asJSON, force, noCtags, dryRun, unverified, rollback, uninstall, follow bool
-	var rung, from, sum string
-	cmd := &cobra.Command{
-		Use:   "setup",
-		Short: "Install the toolchain, or say what is installed",
-		Long: `Install GNU Global and Universal Ctags into ~/.gtags-mcp (GTAGS_MCP_HOME), without
+const setupHelp = `Install GNU Global and Universal Ctags into ~/.gtags-mcp (GTAGS_MCP_HOME), without
 root, or report the toolchain that is there. Every program is proved by running
 it before it is used, and nothing that worked is removed.
 
@@ -67,59 +62,78 @@ chose stays. --uninstall removes what setup installed, and nothing else.
 Progress goes to standard error, the result to standard output. Exit code 0: a
 toolchain is ready (with --dry-run: or can be installed); 1: none could be
 installed, with the reason of each rung on standard error; 2: a flag or setting
-is wrong.`,
-		Args: cobra.NoArgs,
+is wrong.`
+
+// setupFlags are what setup takes beside the settings of every command.
+type setupFlags struct {
+	asJSON, force, noCtags, dryRun, unverified bool
+	rollback, follow, uninstall                bool
+	rung, from, sha256                         string
+}
+
+func newSetupCommand(std streams, flags *globalFlags) *cobra.Command {
+	var given setupFlags
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Install the toolchain, or say what is installed",
+		Long:  setupHelp,
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := flags.toolchainConfig(std)
 			if err != nil {
 				return err
 			}
-			cfg.Force, cfg.NoCtags, cfg.Rung = force, noCtags, rung
-			cfg.From, cfg.SHA256, cfg.Unverified = from, sum, unverified
+			cfg.Force, cfg.NoCtags, cfg.Rung = given.force, given.noCtags, given.rung
+			cfg.From, cfg.SHA256, cfg.Unverified = given.from, given.sha256, given.unverified
 			if err := oneOf(cmd, "rollback", "follow", "uninstall", "dry-run", "from"); err != nil {
 				return err
 			}
-			steps := newStepDisplay(std.err)
-			defer steps.finish()
-			show := steps.show
-			var set *toolchain.Set
-			var report toolchain.Report
-			switch {
-			case dryRun:
-				return printPlan(cmd, std, cfg)
-			case uninstall:
-				return printRemoval(cmd, std, cfg, asJSON, show)
-			case rollback:
-				set, err = toolchain.Rollback(cmd.Context(), cfg, show)
-			case follow:
-				if set, report, err = toolchain.Follow(cmd.Context(), cfg, show); err == nil && set == nil {
-					set, report, err = toolchain.Install(cmd.Context(), cfg, show)
-				}
-			default:
-				set, report, err = toolchain.Install(cmd.Context(), cfg, show)
-			}
-			if err != nil {
-				return settingExit(err)
-			}
-			if asJSON {
-				return printJSON(std, setupResult(set, report))
-			}
-			return printSet(std, set, report)
+			return settingExit(given.run(cmd.Context(), std, cfg))
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&asJSON, "json", false, "print the result as one JSON object")
-	f.BoolVar(&force, "force", false, "install anew although a good toolchain is there")
-	f.BoolVar(&noCtags, "no-ctags", false, "do without Universal Ctags: native languages only")
-	f.BoolVar(&dryRun, "dry-run", false, "print what would be done, and do nothing")
-	f.StringVar(&rung, "rung", "", "try only this rung: managed, system, prebuilt, source, distro")
-	f.StringVar(&from, "from", "", "install from this local archive instead of climbing the rungs")
-	f.StringVar(&sum, "sha256", "", "the SHA-256 that the archive of --from must have")
-	f.BoolVar(&unverified, "unverified", false, "use the archive of --from although nothing vouches for it")
-	f.BoolVar(&rollback, "rollback", false, "go back to the managed toolchain before the present one")
-	f.BoolVar(&follow, "follow", false, "bring a managed toolchain to the one that this version goes with")
-	f.BoolVar(&uninstall, "uninstall", false, "remove what setup installed")
+	f.BoolVar(&given.asJSON, "json", false, "print the result as one JSON object")
+	f.BoolVar(&given.force, "force", false, "install anew although a good toolchain is there")
+	f.BoolVar(&given.noCtags, "no-ctags", false, "do without Universal Ctags: native languages only")
+	f.BoolVar(&given.dryRun, "dry-run", false, "print what would be done, and do nothing")
+	f.StringVar(&given.rung, "rung", "", "try only this rung: managed, system, prebuilt, source, distro")
+	f.StringVar(&given.from, "from", "", "install from this local archive instead of climbing the rungs")
+	f.StringVar(&given.sha256, "sha256", "", "the SHA-256 that the archive of --from must have")
+	f.BoolVar(&given.unverified, "unverified", false, "use the archive of --from although nothing vouches for it")
+	f.BoolVar(&given.rollback, "rollback", false, "go back to the managed toolchain before the present one")
+	f.BoolVar(&given.follow, "follow", false, "bring a managed toolchain to the one that this version goes with")
+	f.BoolVar(&given.uninstall, "uninstall", false, "remove what setup installed")
 	return cmd
+}
+
+func (given setupFlags) run(ctx context.Context, std streams, cfg toolchain.Config) error {
+	steps := newStepDisplay(std.err)
+	defer steps.finish()
+	switch {
+	case given.dryRun:
+		return printPlan(ctx, std, cfg)
+	case given.uninstall:
+		return printRemoval(ctx, std, cfg, given.asJSON, steps.show)
+	}
+	var set *toolchain.Set
+	var report toolchain.Report
+	var err error
+	switch {
+	case given.rollback:
+		set, err = toolchain.Rollback(ctx, cfg, steps.show)
+	case given.follow:
+		set, report, err = toolchain.Follow(ctx, cfg, steps.show)
+	}
+	if err == nil && set == nil { // --follow: with nothing to follow, what is there
+		set, report, err = toolchain.Install(ctx, cfg, steps.show)
+	}
+	if err != nil {
+		return err
+	}
+	if given.asJSON {
+		return printJSON(std, setupResult(set, report))
+	}
+	return printSet(std, set, report)
 }
 
 // stepDisplay shows the steps of an install: a line each, and on a terminal a bar
@@ -231,10 +245,10 @@ func printSet(std streams, set *toolchain.Set, report toolchain.Report) error {
 }
 
 // printRemoval uninstalls, and says what stays.
-func printRemoval(cmd *cobra.Command, std streams, cfg toolchain.Config, asJSON bool, show func(toolchain.Step)) error {
-	removal, err := toolchain.Uninstall(cmd.Context(), cfg, show)
+func printRemoval(ctx context.Context, std streams, cfg toolchain.Config, asJSON bool, show func(toolchain.Step)) error {
+	removal, err := toolchain.Uninstall(ctx, cfg, show)
 	if err != nil {
-		return settingExit(err)
+		return err
 	}
 	if asJSON {
 		return printJSON(std, removal)
@@ -250,10 +264,10 @@ func printRemoval(cmd *cobra.Command, std streams, cfg toolchain.Config, asJSON 
 	return err
 }
 
-func printPlan(cmd *cobra.Command, std streams, cfg toolchain.Config) error {
-	plan, err := toolchain.Plan(cmd.Context(), cfg)
+func printPlan(ctx context.Context, std streams, cfg toolchain.Config) error {
+	plan, err := toolchain.Plan(ctx, cfg)
 	if err != nil {
-		return settingExit(err)
+		return err
 	}
 	for _, line := range plan.Rungs {
 		mark := "no "
