@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -484,6 +486,59 @@ func TestMatrixToolchainFollows(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	t.Error("nobody asked for the toolchain of the new program")
+}
+
+// TestMatrixServiceRestarts: the service that ran before the upgrade runs the new
+// program after it.
+func TestMatrixServiceRestarts(t *testing.T) {
+	m := newMatrix(t)
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("GTAGS_MCP_AUTO_SETUP", "0")
+	port := func() string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return port
+	}()
+	if exit, printed := m.run(m.command("service", "install", "--manager", "process", "--port", port, "--root", t.TempDir())); exit != 0 {
+		t.Fatalf("install: exit %d: %s", exit, printed)
+	}
+	t.Cleanup(func() { exec.Command(m.target, "service", "uninstall").Run() }) //nolint:errcheck // it may be gone already
+	running := func() string {
+		exit, printed := m.run(m.command("service", "status"))
+		found := regexp.MustCompile(`running, process (\d+)`).FindStringSubmatch(printed)
+		if exit != 0 || found == nil {
+			t.Fatalf("status: exit %d: %s", exit, printed)
+		}
+		content, err := os.ReadFile("/proc/" + found[1] + "/exe")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for tag, program := range m.programs {
+			if bytes.Equal(content, program) {
+				return tag
+			}
+		}
+		return "none of the two"
+	}
+	if got := running(); got != oldTag {
+		t.Fatalf("the service runs %s before the upgrade", got)
+	}
+	m.step("up", nil, 0, "process: restarted, serves http://127.0.0.1:"+port, newTag)
+	if got := running(); got != newTag {
+		t.Errorf("the service runs %s after the upgrade", got)
+	}
+	m.step("back", []string{"--rollback"}, 0, "process: restarted", oldTag)
+	if got := running(); got != oldTag {
+		t.Errorf("the service runs %s after going back", got)
+	}
 }
 
 // TestMatrixNotice runs commands on a terminal that script(1) makes.
