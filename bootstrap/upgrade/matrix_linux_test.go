@@ -326,7 +326,7 @@ func TestMatrixKills(t *testing.T) {
 	took := time.Since(began)
 	moments := map[string]int{}
 	for range 20 {
-		moments[m.kill(func() { time.Sleep(time.Duration(rand.Float64() * 1.5 * float64(took))) })]++
+		moments[m.kill(func(<-chan struct{}) { time.Sleep(time.Duration(rand.Float64() * 1.5 * float64(took))) })]++
 	}
 	t.Logf("20 kills at random moments: %v", moments)
 	if moments["in the workplace"] == 0 {
@@ -335,9 +335,12 @@ func TestMatrixKills(t *testing.T) {
 	for _, name := range []string{stagingPrefix + "*/" + archiveName, stagingPrefix + "*/unpacked", ".gtagsmcp.previous", "gtagsmcp"} {
 		moments = map[string]int{}
 		for range 3 {
-			moments[m.kill(func() { m.awaitChange(name) })]++
+			moments[m.kill(func(ended <-chan struct{}) { m.awaitChange(name, ended) })]++
 		}
 		t.Logf("3 kills when %s changed: %v", name, moments)
+		if name == "gtagsmcp" && moments["after the rename"]+moments["after the end"] != 3 {
+			t.Error("the file changed, and the program did not")
+		}
 	}
 	to := map[string]string{oldTag: newTag, newTag: oldTag}[m.whole()]
 	m.step("and then", []string{"--version", to}, 0, " -> "+to, to)
@@ -345,7 +348,7 @@ func TestMatrixKills(t *testing.T) {
 
 // kill starts an upgrade, kills it when wait returns, checks what is there, and
 // says when the kill came.
-func (m *matrix) kill(wait func()) (moment string) {
+func (m *matrix) kill(wait func(ended <-chan struct{})) (moment string) {
 	m.Helper()
 	from := m.whole()
 	args := []string{"upgrade"}
@@ -358,9 +361,14 @@ func (m *matrix) kill(wait func()) (moment string) {
 	if err := cmd.Start(); err != nil {
 		m.Fatal(err)
 	}
-	wait()
+	ended := make(chan struct{})
+	go func() {
+		cmd.Wait() //nolint:errcheck // killed
+		close(ended)
+	}()
+	wait(ended)
 	syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) //nolint:errcheck // it may have ended
-	cmd.Wait()                                      //nolint:errcheck // killed
+	<-ended
 	left := m.workplaces()
 	switch after := m.whole(); {
 	case !cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled():
@@ -382,9 +390,9 @@ func (m *matrix) workplaces() []string {
 }
 
 // awaitChange returns as soon as a pattern in the program's folder matches
-// something else than now, or when that has not happened in two seconds: where
-// the present program has the name of the one before already, nothing changes.
-func (m *matrix) awaitChange(pattern string) {
+// something else than now, or when the upgrade has ended: where the present
+// program has the name of the one before already, nothing changes.
+func (m *matrix) awaitChange(pattern string, ended <-chan struct{}) {
 	identity := func() (all []string) {
 		found, _ := filepath.Glob(filepath.Join(m.dir, pattern))
 		for _, path := range found {
@@ -394,10 +402,12 @@ func (m *matrix) awaitChange(pattern string) {
 		}
 		return all
 	}
-	late, before := time.Now().Add(2*time.Second), identity()
-	for now := identity(); len(now) == 0 || slices.Equal(now, before); now = identity() {
-		if time.Now().After(late) {
+	before := identity()
+	for now := before; len(now) == 0 || slices.Equal(now, before); now = identity() {
+		select {
+		case <-ended:
 			return
+		default:
 		}
 	}
 }
