@@ -64,7 +64,10 @@ type Options struct {
 	// CodeLimits bound what find_code reads; the zero value means those of the
 	// contract.
 	CodeLimits semantic.Limits
-	Logger     *slog.Logger
+	// CodeWait is how long FindCode waits for what it has to read or compile before
+	// it ends with an error that is Temporary. Zero means 200 ms.
+	CodeWait time.Duration
+	Logger   *slog.Logger
 }
 
 // Workspace answers questions about one source tree. It is safe for concurrent

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"time"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/semantic"
 )
@@ -20,18 +19,12 @@ type (
 	CodeQueryError = semantic.RequestError
 )
 
-// codeWait is how long a program that ends after one answer waits for it.
-const codeWait = 10 * time.Minute
-
 func newCodeEngine(w *Workspace) *semantic.Engine {
-	o := semantic.Options{Languages: w.opts.FrontEnds.languages(), Log: w.opts.Logger, Limits: w.opts.CodeLimits}
+	o := semantic.Options{Languages: w.opts.FrontEnds.languages(), Log: w.opts.Logger, Limits: w.opts.CodeLimits, Wait: w.opts.CodeWait}
 	o.Ctags = w.ctagsService
 	if w.opts.Fence != nil {
 		// What a build description names may lie anywhere.
 		o.NoResolve = "this server answers from the folders that it was allowed alone, and a compiler reads more"
-	}
-	if w.opts.AwaitOutline {
-		o.Wait = codeWait
 	}
 	return semantic.New(o)
 }

@@ -72,7 +72,7 @@ func toolchain(t testing.TB) nav.Toolchain {
 func testOptions(tc nav.Toolchain) nav.Options {
 	return nav.Options{
 		Toolchain: func(context.Context) (nav.Toolchain, error) { return tc, nil },
-		FirstWait: time.Minute, AwaitOutline: true, Index: index.Options{CheckTimeout: time.Minute},
+		FirstWait: time.Minute, CodeWait: time.Minute, AwaitOutline: true, Index: index.Options{CheckTimeout: time.Minute},
 	}
 }
 

@@ -26,7 +26,14 @@ func (cParser) Parse(ctx context.Context, files []File) ([]Parsed, error) {
 	for i, f := range files {
 		group.Go(func() error {
 			lang, _ := csource.LangOf(f.Path)
-			out[i] = Parsed{Path: f.Path, Parser: cParserName, Declarations: fromScan(f.Content, csource.Scan(f.Content, lang).Symbols())}
+			out[i] = Parsed{Path: f.Path, Parser: cParserName}
+			err := guarded(func() error {
+				out[i].Declarations = fromScan(f.Content, csource.Scan(f.Content, lang).Symbols())
+				return nil
+			})
+			if err != nil {
+				out[i].Problems = []Problem{{Path: f.Path, Message: err.Error()}}
+			}
 			return ctx.Err()
 		})
 	}

@@ -18,6 +18,7 @@ import (
 type toy struct {
 	parsed atomic.Int64
 	err    error
+	panics bool
 	gate   chan struct{} // when it is not nil, parsing waits for it
 	answer Resolution
 	asked  atomic.Int64
@@ -30,6 +31,9 @@ func (l *toy) Parse(ctx context.Context, files []File) ([]Parsed, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+	}
+	if l.panics {
+		panic("on purpose")
 	}
 	l.parsed.Add(int64(len(files)))
 	out := make([]Parsed, len(files))
@@ -81,6 +85,9 @@ func (l *toy) Modules(_ context.Context, p Project) (list []Module, err error) {
 }
 
 func (l *toy) Resolve(context.Context, Project, Query) (Resolution, error) {
+	if l.panics {
+		panic("on purpose")
+	}
 	l.asked.Add(1)
 	return l.answer, l.err
 }
@@ -483,5 +490,22 @@ func TestResolveWithoutAFrontEnd(t *testing.T) {
 	_, err = w.engine.Find(t.Context(), w.tree(), Request{Route: Resolve, Query: "A"})
 	if want := "Toy: the toy shop is not available; the routes structure and symbols need no compiler"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestAPanicEndsOneAnswer breaks a parser and a front end, both of which run in
+// the background.
+func TestAPanicEndsOneAnswer(t *testing.T) {
+	w := newWorld(t, Limits{}, map[string]string{"a.toy": "class A\n"})
+	w.toy.panics = true
+	for _, route := range []string{Symbols, Structure} {
+		a := w.find(Request{Route: route, Query: map[string]string{Symbols: "A"}[route], Path: map[string]string{Structure: "a.toy"}[route]})
+		if a.Total != 0 || len(a.Meta.Problems) != 1 || !strings.Contains(a.Meta.Problems[0].Message, "internal error: on purpose") {
+			t.Errorf("%s: got %+v", route, a.Meta)
+		}
+	}
+	_, err := w.engine.Find(t.Context(), w.tree(), Request{Route: Resolve, Query: "A"})
+	if err == nil || !strings.Contains(err.Error(), "internal error: on purpose") {
+		t.Errorf("resolve: got %v", err)
 	}
 }

@@ -63,13 +63,18 @@ func (e *Engine) parse(ctx context.Context, files []File) ([]parsedFile, error) 
 func (e *Engine) parseBatch(ctx context.Context, files []File) []Parsed {
 	var failed []string
 	for _, p := range e.parsers(files[0].Path) {
-		parsed, err := p.Parse(ctx, files)
+		var parsed []Parsed
+		err := guarded(func() (err error) {
+			parsed, err = p.Parse(ctx, files)
+			return err
+		})
 		if err == nil && len(parsed) != len(files) {
 			err = fmt.Errorf("%d answers for %d files", len(parsed), len(files))
 		}
 		if err == nil {
 			return parsed
 		}
+		e.logPanic(err)
 		if ctx.Err() != nil {
 			break
 		}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -171,39 +172,62 @@ func (e *Engine) dropFailed(job *resolving) {
 // ask puts the answers of several front ends together. One that is not on this
 // machine is a limitation as long as another answers.
 func ask(ctx context.Context, p Project, languages []*Language, q Query) (*resolved, error) {
-	j := &resolved{}
-	var missing []error
-	cover := Coverage{Complete: true, Reasons: []string{}}
-	diagnostics := Diagnostics{Complete: true, Problems: []Problem{}}
+	answers := make([]Resolution, len(languages))
+	failed := make([]error, len(languages))
+	var asking sync.WaitGroup
+	for i, l := range languages {
+		asking.Go(func() {
+			failed[i] = guarded(func() (err error) {
+				answers[i], err = l.Resolver.Resolve(ctx, p, q)
+				return err
+			})
+		})
+	}
+	asking.Wait()
 	bound := true
-	for _, l := range languages {
-		res, err := l.Resolver.Resolve(ctx, p, q)
-		if errors.Is(err, ErrUnavailable) {
+	j := &resolved{meta: Meta{
+		InputCoverage:      &Coverage{Complete: true, Reasons: []string{}},
+		BindingComplete:    &bound,
+		DiagnosticCoverage: &Diagnostics{Complete: true, Problems: []Problem{}},
+	}}
+	var missing []error
+	for i, l := range languages {
+		switch err := failed[i]; {
+		case errors.Is(err, ErrUnavailable):
 			missing = append(missing, fmt.Errorf("%s: %w", l.Name, err))
-			continue
-		}
-		if err != nil {
+		case err != nil:
 			return nil, timeIsUp(ctx, l.Name, err)
+		default:
+			j.add(&answers[i])
 		}
-		j.declarations = append(j.declarations, res.Declarations...)
-		j.meta.FrontEnds = append(j.meta.FrontEnds, res.FrontEnd)
-		j.meta.Limitations = append(j.meta.Limitations, res.Limitations...)
-		cover = sum(cover, res.InputCoverage)
-		bound = bound && res.BindingComplete
-		diagnostics.Complete = diagnostics.Complete && res.DiagnosticCoverage.Complete
-		diagnostics.Errors += res.DiagnosticCoverage.Errors
-		diagnostics.Problems = append(diagnostics.Problems, res.DiagnosticCoverage.Problems...)
 	}
 	if len(missing) == len(languages) {
 		return nil, fmt.Errorf("%w; the routes structure and symbols need no compiler", errors.Join(missing...))
 	}
 	for _, err := range missing {
-		cover.Complete = false
-		cover.Reasons = append(cover.Reasons, "frontEnd: "+err.Error())
+		j.meta.InputCoverage.Complete = false
+		j.meta.InputCoverage.Reasons = append(j.meta.InputCoverage.Reasons, "frontEnd: "+err.Error())
 	}
-	diagnostics.Problems = diagnostics.Problems[:min(maxProblems, len(diagnostics.Problems))]
-	j.meta.InputCoverage, j.meta.BindingComplete, j.meta.DiagnosticCoverage = &cover, &bound, &diagnostics
 	return j, nil
+}
+
+// add puts the answer of one more front end behind those before.
+func (j *resolved) add(r *Resolution) {
+	j.declarations = append(j.declarations, r.Declarations...)
+	m := &j.meta
+	m.FrontEnds = append(m.FrontEnds, r.FrontEnd)
+	m.Limitations = append(m.Limitations, r.Limitations...)
+	c := m.InputCoverage
+	c.Complete = c.Complete && r.InputCoverage.Complete
+	c.Reasons = append(c.Reasons, r.InputCoverage.Reasons...)
+	c.Files += r.InputCoverage.Files
+	c.Bytes += r.InputCoverage.Bytes
+	*m.BindingComplete = *m.BindingComplete && r.BindingComplete
+	d := m.DiagnosticCoverage
+	d.Complete = d.Complete && r.DiagnosticCoverage.Complete
+	d.Errors += r.DiagnosticCoverage.Errors
+	d.Problems = append(d.Problems, r.DiagnosticCoverage.Problems...)
+	d.Problems = d.Problems[:min(maxProblems, len(d.Problems))]
 }
 
 func timeIsUp(ctx context.Context, language string, err error) error {
@@ -211,13 +235,6 @@ func timeIsUp(ctx context.Context, language string, err error) error {
 		return fmt.Errorf("the front end of %s did not answer in time; narrow the question down with module, or use the route symbols", language)
 	}
 	return err
-}
-
-func sum(a, b Coverage) Coverage {
-	return Coverage{
-		Complete: a.Complete && b.Complete, Reasons: append(a.Reasons, b.Reasons...),
-		Files: a.Files + b.Files, Bytes: a.Bytes + b.Bytes,
-	}
 }
 
 // complete adds what front ends leave to us: keys and modules.

@@ -2,6 +2,9 @@ package semantic
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -25,7 +28,11 @@ func start[T any](e *Engine, limit time.Duration, work func(context.Context) (T,
 	e.running.Go(func() {
 		defer close(t.finished)
 		defer cancel()
-		t.value, t.err = work(ctx)
+		t.err = guarded(func() (err error) {
+			t.value, err = work(ctx)
+			return err
+		})
+		e.logPanic(t.err)
 	})
 	return t
 }
@@ -44,3 +51,29 @@ func (t *task[T]) wait(ctx context.Context, limit time.Duration, busy func(elaps
 		return none, busy(time.Since(t.began))
 	}
 }
+
+// guarded runs f. A panic, which in the background would end the server, becomes
+// an error.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &PanicError{p, debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// logPanic writes down where a panic came from, which no answer shows.
+func (e *Engine) logPanic(err error) {
+	if p := new(PanicError); errors.As(err, &p) {
+		e.opts.Log.Error("panic in the background of find_code", "panic", p.Value, "stack", string(p.Stack))
+	}
+}
+
+// PanicError is a fault of a parser or a front end.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }

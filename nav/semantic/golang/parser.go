@@ -3,6 +3,7 @@ package golang
 import (
 	"context"
 	"errors"
+	"fmt"
 	"go/parser"
 	"go/scanner"
 	"go/token"
@@ -35,10 +36,16 @@ func (t *Tool) Parse(ctx context.Context, files []semantic.File) ([]semantic.Par
 	return out, group.Wait()
 }
 
-func parseFile(f semantic.File) semantic.Parsed {
+// parseFile reads one file. A fault of the parser costs that file's answer.
+func parseFile(f semantic.File) (p semantic.Parsed) {
+	defer func() {
+		if v := recover(); v != nil {
+			p = semantic.Parsed{Path: f.Path, Parser: parserName, Problems: []semantic.Problem{{Path: f.Path, Message: fmt.Sprintf("the parser broke down: %v", v)}}}
+		}
+	}()
 	fset := token.NewFileSet()
 	tree, err := parser.ParseFile(fset, f.Path, f.Content, parser.ParseComments|parser.SkipObjectResolution)
-	p := semantic.Parsed{Path: f.Path, Parser: parserName, Complete: err == nil}
+	p = semantic.Parsed{Path: f.Path, Parser: parserName, Complete: err == nil}
 	var several scanner.ErrorList
 	if errors.As(err, &several) {
 		for _, e := range several {
