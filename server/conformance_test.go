@@ -17,8 +17,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// suite is the public conformance suite; it needs Node 22, which npm has too.
-var suite = []string{"npx", "-y", "-p", "node@22", "-p", "@modelcontextprotocol/conformance@0.1.16", "conformance", "server"}
+// suites are releases of the public conformance suite with the revision of the
+// protocol that they are about. They need Node 22, which npm has too.
+var suites = []struct{ release, baseline string }{
+	{"0.1.16", "conformance-fixtures.yml"},                                        // 2025-06-18 and 2025-11-25
+	{"0.2.0-alpha.12", "conformance-fixtures-2026.yml --requirements 2026-07-28"}, // not released yet
+}
 
 // TestConformanceWithFixtures runs the scenarios of the public suite that want
 // tools, resources and prompts of their own making. They are added here to the
@@ -35,11 +39,13 @@ func TestConformanceWithFixtures(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.serveHTTP(ctx, l, m, HTTPOptions{}) }()
-	args := append(suite[1:], "--url", "http://"+l.Addr().String()+Endpoint, "--expected-failures", "../.ci/conformance-fixtures.yml")
-	cmd := exec.Command(suite[0], args...)
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	if err := cmd.Run(); err != nil {
-		t.Error(err)
+	for _, suite := range suites {
+		cmd := exec.Command("npx", strings.Fields("-y -p node@22 -p @modelcontextprotocol/conformance@"+suite.release+
+			" conformance server --url http://"+l.Addr().String()+Endpoint+" --expected-failures ../.ci/"+suite.baseline)...)
+		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+		if err := cmd.Run(); err != nil {
+			t.Errorf("release %s of the suite: %v", suite.release, err)
+		}
 	}
 	stop()
 	if err := <-ended; err != nil {
