@@ -249,7 +249,7 @@ func options(t *testing.T, system string) Options {
 }
 
 var odd = Definition{
-	Program: `/opt/a b/100%/g"$x`,
+	Program: `/opt/a b/100%/g$x`,
 	Flags:   []string{"--allow-root=/src/$HOME/50%", "--port=8400"},
 	Env:     []string{`A=b "c" \d <&>`},
 }
@@ -274,7 +274,7 @@ func TestSystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		`ExecStart="/opt/a b/100%%/g\"$x" "service" "run" "--stderr" "--allow-root=/src/$$HOME/50%%" "--port=8400"`,
+		`ExecStart="/opt/a b/100%%/g$x" "service" "run" "--stderr" "--allow-root=/src/$$HOME/50%%" "--port=8400"`,
 		`Environment="A=b \"c\" \\d <&>"`,
 		"Restart=on-failure",
 	} {
@@ -293,8 +293,10 @@ func TestSystemd(t *testing.T) {
 	if got := calls(); got != want || m.Installed() {
 		t.Errorf("calls\n%swant\n%sinstalled: %v", got, want, m.Installed())
 	}
-	if err := m.Install(ctx, Definition{Program: "/a\nb"}); err == nil {
-		t.Error("a line end went into the unit")
+	for _, program := range []string{"/a\nb", `/a"b`, "/a'b", `/a\b`} {
+		if err := m.Install(ctx, Definition{Program: program}); err == nil || m.Installed() {
+			t.Errorf("%q went into the unit", program)
+		}
 	}
 }
 

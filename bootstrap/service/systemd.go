@@ -82,6 +82,9 @@ func unitFile(d Definition) ([]byte, error) {
 			return nil, fmt.Errorf("%q cannot be written into a unit", word)
 		}
 	}
+	if strings.ContainsAny(d.Program, "\"'\\") {
+		return nil, fmt.Errorf("systemd starts no program with a quote or backslash in its path: %s; install it elsewhere", d.Program)
+	}
 	// systemd expands $ in arguments but not in the program's path.
 	start := []string{quoteUnit(d.Program)}
 	for _, word := range words {
