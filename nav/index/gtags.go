@@ -71,20 +71,20 @@ func (r *gtagsRun) run(ctx context.Context) (passed []int, err error) {
 		default:
 		}
 	}}
-	cmd := exec.Command(r.tools.Gtags, "-v", "--accept-dotfiles", "--skip-unreadable", "-f", "-", r.dir)
+	// With -f - gtags copies the list to /tmp, whatever TMPDIR says, and dies of a
+	// segmentation fault where nobody may write there.
+	list := filepath.Join(tmp, "files")
+	if err := os.WriteFile(list, fileList(r.files), 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(r.tools.Gtags, "-v", "--accept-dotfiles", "--skip-unreadable", "-f", list, r.dir)
 	cmd.Dir = r.root
 	// The temporary files of its two sorts belong on the disk whose space is
 	// checked, in a folder that is swept when this process dies.
 	cmd.Env = append(r.tools.environ(), "TMPDIR="+tmp)
-	list := fileList(r.files)
 	if name := r.tools.FilesEnv; name != "" {
-		path := filepath.Join(tmp, "files")
-		if err := os.WriteFile(path, list, 0o600); err != nil {
-			return nil, err
-		}
-		cmd.Env = append(cmd.Env, name+"="+path)
+		cmd.Env = append(cmd.Env, name+"="+list)
 	}
-	cmd.Stdin = bytes.NewReader(list)
 	cmd.Stderr = writer(func(p []byte) (int, error) {
 		n, err := follow.Write(p)
 		if at > calmAfter {

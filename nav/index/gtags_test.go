@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -30,11 +29,12 @@ func playGtags(real string) {
 	if slices.Contains(os.Args, "--config=langmap") {
 		run(real, nil)
 	}
-	var list []string
-	in := bufio.NewScanner(os.Stdin)
-	for in.Scan() {
-		list = append(list, in.Text())
+	given, err := os.ReadFile(os.Args[slices.Index(os.Args, "-f")+1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	list := strings.Split(strings.TrimSuffix(string(given), "\n"), "\n")
 	dir := os.Args[len(os.Args)-1]
 	if file := os.Getenv("INDEX_TEST_FILES"); file != "" {
 		if told, err := os.ReadFile(file); err != nil || strings.TrimSuffix(string(told), "\n") != strings.Join(list, "\n") {
@@ -80,7 +80,6 @@ func playGtags(real string) {
 func run(real string, list []string) {
 	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(a string) bool { return a == "-v" })
 	cmd := exec.Command(real, args...)
-	cmd.Stdin = strings.NewReader(strings.Join(list, "\n"))
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		os.Exit(1)
