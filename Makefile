@@ -131,6 +131,12 @@ $(STOCK): # GNU Global's own parser helper; it needs Debian's python3-pygments
 	mkdir -p $(CACHE)/stock && cd $(CACHE)/stock && apt-get download -q global && dpkg-deb -x global_*.deb .
 	touch $@
 
+lint-image: ## the Dockerfile's rules (npm)
+	npx -y dockerfilelint@1.8.0 bootstrap/Dockerfile
+
+test-image: $(DIST)/gtagsmcp-linux-amd64 lint-image ## build the container image and ask it, read-only and without root (as root; buildah, mmdebstrap)
+	.ci/image $(DIST)/gtagsmcp-linux-amd64
+
 demo: build ## install a toolchain into an empty home, serve, ask, print the answers
 	go run ./cmd/demo -server $(BIN) $(if $(DEMO_TREE),-tree "$(DEMO_TREE)")
 
