@@ -131,6 +131,11 @@ $(STOCK): # GNU Global's own parser helper; it needs Debian's python3-pygments
 	mkdir -p $(CACHE)/stock && cd $(CACHE)/stock && apt-get download -q global && dpkg-deb -x global_*.deb .
 	touch $@
 
+.PHONY: test-service test-image lint-image
+
+test-service: ## hold unit file and property list against systemd's and libplist's programs (apt)
+	.ci/service
+
 lint-image: ## the Dockerfile's rules (npm)
 	npx -y dockerfilelint@1.8.0 bootstrap/Dockerfile
 
