@@ -507,3 +507,16 @@ class A { Outside o; }
 		t.Errorf("reasons %q, want %q", r.InputCoverage.Reasons, want)
 	}
 }
+
+func TestARootThatIsALink(t *testing.T) {
+	p := projectAt(t, write(t, "\n-- a/A.java --\npackage a;\nclass A { B b; }\n-- a/B.java --\npackage a;\nclass B {}"))
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(p.Root, link); err != nil {
+		t.Fatal(err)
+	}
+	p.Root = link
+	d, r := one(t, frontEnd(t), p, semantic.Query{Name: "b"})
+	if d.Facts.ErasedType != "a.B" || !r.BindingComplete || !r.InputCoverage.Complete || r.InputCoverage.Files != 2 {
+		t.Errorf("%s%+v", facts(d), r)
+	}
+}

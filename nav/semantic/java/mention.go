@@ -42,7 +42,11 @@ func declares(before, after []byte) bool {
 	if r, _ := utf8.DecodeRune(after); wordRune(r) {
 		return false
 	}
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
 	before, after = bytes.TrimRight(before, " \t\r\n\f"), bytes.TrimLeft(after, " \t\r\n\f")
+	if last := before[bytes.LastIndexByte(before, '\n')+1:]; len(bytes.TrimSpace(line)) == 0 && bytes.Contains(last, []byte("//")) || bytes.HasSuffix(before, []byte("...")) {
+		return true // behind a comment, or the last component of a record
+	}
 	if r, _ := utf8.DecodeLastRune(before); len(before) > 0 && !wordRune(r) && !strings.ContainsRune(">],{;}/)", r) {
 		return false
 	}

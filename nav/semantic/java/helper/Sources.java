@@ -18,12 +18,14 @@ import javax.tools.StandardJavaFileManager;
  */
 final class Sources extends ForwardingJavaFileManager<StandardJavaFileManager> {
     private final Path root;
+    private final Path realRoot; // a link may lead to the project as a whole
     private final int maxBytes;
     final Set<String> refused = new LinkedHashSet<>();
 
-    Sources(StandardJavaFileManager disk, Path root, int maxBytes) {
+    Sources(StandardJavaFileManager disk, Path root, int maxBytes) throws IOException {
         super(disk);
         this.root = root;
+        this.realRoot = root.toRealPath();
         this.maxBytes = maxBytes;
     }
 
@@ -47,7 +49,7 @@ final class Sources extends ForwardingJavaFileManager<StandardJavaFileManager> {
 
     private boolean readable(JavaFileObject file) throws IOException {
         Path path = fileManager.asPath(file);
-        if (Files.isRegularFile(path) && path.toRealPath().startsWith(root) && Files.size(path) <= maxBytes) {
+        if (Files.isRegularFile(path) && path.toRealPath().startsWith(realRoot) && Files.size(path) <= maxBytes) {
             return true;
         }
         refused.add(path.startsWith(root) ? root.relativize(path).toString() : path.toString());

@@ -139,7 +139,8 @@ public final class SecondOpinion extends TreeScanner {
     public void visitVarDef(JCTree.JCVariableDecl tree) {
         long f = tree.mods.flags;
         if ((f & Flags.ENUM) != 0) {
-            print(tree, "enumConstant", tree.name.toString(), tree.pos, 0, "");
+            // The node of a constant with annotations stands at the first of them, its type at the name.
+            print(tree, "enumConstant", tree.name.toString(), tree.vartype.pos, 0, "");
         } else if ((f & Flags.GENERATED_MEMBER) != 0 && (f & Flags.RECORD) != 0) {
             print(tree, "recordComponent", tree.name.toString(), tree.pos, 0, tree.vartype.toString());
         } else {
