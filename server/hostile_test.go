@@ -116,18 +116,7 @@ func manyKeys(n int) string {
 // inside a session; the next request is answered each time.
 func TestHostileMessagesOverHTTP(t *testing.T) {
 	url := startHTTP(t, bareServer(t), HTTPOptions{})
-	req, err := http.NewRequest(http.MethodPost, url+Endpoint, strings.NewReader(initializeMessage))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
-	session := res.Header.Get("Mcp-Session-Id")
+	session := beginSession(t, http.DefaultClient, url)
 	for name, message := range hostileMessages() {
 		for _, headers := range [][]string{
 			{}, {"Mcp-Session-Id", session}, {"Mcp-Session-Id", session, "Mcp-Protocol-Version", "2025-03-26"}, {"Mcp-Session-Id", session, "Mcp-Protocol-Version", "2025-11-25"},

@@ -108,6 +108,26 @@ func do(t testing.TB, req *http.Request, headers ...string) (int, string) {
 	return res.StatusCode, string(text)
 }
 
+// beginSession begins a session by hand and returns its name.
+func beginSession(t testing.TB, client *http.Client, url string) string {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPost, url+Endpoint, strings.NewReader(initializeMessage))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("initialize: %s, %v", res.Status, err)
+	}
+	return res.Header.Get(sessionHeader)
+}
+
 const initializeMessage = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 
 func TestOtherNamesAndOriginsAreRefused(t *testing.T) {

@@ -18,43 +18,26 @@ import (
 // stream on which the client listens, and leaves them without a word.
 func TestDroppedSessionsLeaveNothing(t *testing.T) {
 	url := startHTTP(t, bareServer(t), HTTPOptions{SessionTimeout: time.Second})
-	open := func(ctx context.Context, client *http.Client, method, session string) string {
-		body := io.Reader(http.NoBody)
-		if method == http.MethodPost {
-			body = strings.NewReader(initializeMessage)
-		}
-		req, err := http.NewRequestWithContext(ctx, method, url+Endpoint, body)
+	listen := func(ctx context.Context, client *http.Client, session string) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+Endpoint, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "application/json, text/event-stream")
-		req.Header.Set("Mcp-Session-Id", session)
-		if session == "" {
-			req.Header.Del("Mcp-Session-Id")
+		req.Header.Set("Accept", "text/event-stream")
+		req.Header.Set(sessionHeader, session)
+		if res, err := client.Do(req); err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("listening: %v, %v", res, err)
 		}
-		res, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if res.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %s", method, res.Status)
-		}
-		if method == http.MethodPost {
-			io.Copy(io.Discard, res.Body)
-			res.Body.Close()
-		}
-		return res.Header.Get("Mcp-Session-Id")
 	}
 	ctx, drop := context.WithCancel(t.Context())
 	transport := &http.Transport{MaxIdleConnsPerHost: 10}
 	client := &http.Client{Transport: transport}
-	open(ctx, client, http.MethodPost, "")
+	beginSession(t, client, url)
 	goroutines, descriptors := runtime.NumGoroutine(), openFiles(t)
 	for i := range 1000 {
-		session := open(ctx, client, http.MethodPost, "")
+		session := beginSession(t, client, url)
 		if i%10 == 0 {
-			open(ctx, client, http.MethodGet, session)
+			listen(ctx, client, session)
 		}
 	}
 	most := runtime.NumGoroutine()
@@ -127,21 +110,7 @@ func TestKilledClientsHurtNobody(t *testing.T) {
 // the one in use goes on.
 func TestTooManySessions(t *testing.T) {
 	url := startHTTP(t, bareServer(t), HTTPOptions{sessions: 10})
-	begin := func() string {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+Endpoint, strings.NewReader(initializeMessage))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "application/json, text/event-stream")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		io.Copy(io.Discard, res.Body)
-		return res.Header.Get(sessionHeader)
-	}
+	begin := func() string { return beginSession(t, http.DefaultClient, url) }
 	quiet, busy := begin(), begin()
 	for range 30 {
 		begin()
