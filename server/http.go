@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -73,6 +74,7 @@ func (s *Server) serveHTTP(ctx context.Context, l net.Listener, m *mcp.Server, o
 		ReadHeaderTimeout: opts.pace.header,
 		IdleTimeout:       idleConnect,
 		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelWarn),
 	}
 	go s.ready(ctx) // somebody will ask, and then it is to be there
 	ended := make(chan error, 1)
