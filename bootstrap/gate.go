@@ -145,7 +145,7 @@ func (g *Gate) Known() *toolchain.Set {
 // found takes a toolchain into use and, once, starts to keep it up. g.mu is held.
 func (g *Gate) found(set *toolchain.Set) {
 	g.set = set
-	if g.opts.Follow && !g.opts.NoAutoSetup && !g.follows {
+	if g.opts.Follow && !g.opts.NoAutoSetup && !g.follows && set.Rung != toolchain.RungSystem && set.Rung != toolchain.RungBinDir {
 		g.follows = true
 		g.jobs.Go(g.keepUp)
 	}

@@ -61,7 +61,7 @@ func presentSet() *toolchain.Set {
 	if err != nil {
 		panic(err)
 	}
-	return &toolchain.Set{Gtags: toolchain.Program{Path: self}, Global: toolchain.Program{Path: self}}
+	return &toolchain.Set{Rung: toolchain.RungDistro, Gtags: toolchain.Program{Path: self}, Global: toolchain.Program{Path: self}}
 }
 
 func TestPresentToolchainIsLookedForOnce(t *testing.T) {
@@ -238,7 +238,13 @@ func TestGateFollows(t *testing.T) {
 		newer := presentSet()
 		tries := 0
 		behind, tried := "an old one is in use", time.Time{}
-		for _, opts := range []Options{{Follow: true}, {}, {Follow: true, NoAutoSetup: true}} {
+		ofSystem := presentSet()
+		ofSystem.Rung = toolchain.RungSystem
+		managed := m.set
+		for i, opts := range []Options{{Follow: true}, {}, {Follow: true, NoAutoSetup: true}, {Follow: true}} {
+			if i == 3 { // what is in the home is not what is used
+				m.set = ofSystem
+			}
 			g := m.gate(opts)
 			g.behind = func(toolchain.Config) (string, time.Time) { return behind, tried }
 			g.follow = func(context.Context, toolchain.Config, func(toolchain.Step)) (*toolchain.Set, toolchain.Report, error) {
@@ -252,7 +258,7 @@ func TestGateFollows(t *testing.T) {
 			if set, err := g.Ready(t.Context()); err != nil || set != m.set {
 				t.Fatalf("got %v, %v, want the old set at once", set, err)
 			}
-			if !opts.Follow || opts.NoAutoSetup {
+			if !opts.Follow || opts.NoAutoSetup || m.set != managed {
 				time.Sleep(24 * time.Hour)
 				if tries != 0 {
 					t.Errorf("%+v: followed", opts)
