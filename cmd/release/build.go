@@ -35,6 +35,9 @@ func build(ctx context.Context, o options) error {
 	if err := emptied(o.dist); err != nil {
 		return err
 	}
+	if err := os.MkdirAll(o.programs, 0o755); err != nil {
+		return err
+	}
 	var programs []string
 	for _, p := range release.Platforms {
 		program := filepath.Join(o.programs, release.Program+"-"+p.String())

@@ -53,6 +53,10 @@ func TestWorkflows(t *testing.T) {
 					t.Errorf("%s is %s and %s", name, before, version)
 				}
 				versions[name] = version
+			case strings.HasPrefix(line, "file: "):
+				if _, err := os.Stat(strings.TrimPrefix(line, "file: ")); err != nil {
+					t.Errorf("%s builds from a file that is not there: %v", path, err)
+				}
 			case strings.HasPrefix(line, "container: "), strings.HasPrefix(line, "image: "):
 				if !pinnedImage.MatchString(line) {
 					t.Errorf("%s: %s", path, line)
