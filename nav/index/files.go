@@ -20,8 +20,9 @@ var stateSeed = maphash.MakeSeed()
 // nobody changes it.
 func (s *Snapshot) Files() []File { return s.view.files().list }
 
-// Contents changes whenever a file of the tree does, appears or goes; unlike the
-// generation it stays the same when layers are merely folded together.
+// Contents changes whenever a file of the tree does, appears or goes. Unlike the
+// generation it stays the same when layers are folded together or built anew, but
+// for files that were edited within a tick of the clock before they were looked at.
 func (s *Snapshot) Contents() uint64 { return s.view.files().contents }
 
 // fileSet is what Files and Contents answer, made once for a generation.
