@@ -3,8 +3,11 @@ package nav
 import (
 	"context"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/csource"
 	"github.com/gtagsmcp/gtagsmcp/nav/guard"
@@ -103,16 +106,26 @@ func (v *View) callsOf(ctx context.Context, def Symbol) ([]call, error) {
 		}
 		calls[i].lines = append(calls[i].lines, c.line)
 	}
+	found := make([][]Symbol, len(calls))
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range calls {
+		if calls[i].how != indirect {
+			work.Go(func() error {
+				r, err := v.literal(ctx, calls[i].name)
+				found[i] = r.sites
+				return err
+			})
+		}
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
 	w := v.worldOf(def)
 	for i := range calls {
-		if calls[i].how == indirect {
-			continue
+		if calls[i].how != indirect {
+			calls[i].settle(found[i], def, w, src.scan() == nil)
 		}
-		found, err := v.literal(ctx, calls[i].name)
-		if err != nil {
-			return nil, err
-		}
-		calls[i].settle(found.sites, def, w, src.scan() == nil)
 	}
 	return slices.DeleteFunc(calls, func(c call) bool { return c.converts }), nil
 }
@@ -152,21 +165,24 @@ func (c *call) settle(sites []Symbol, from Symbol, w *world, lexed bool) {
 // file, else of the same architecture or nearest folder, never a static function
 // of another file, a function before a macro of the same name elsewhere.
 func meant(sites []Symbol, from Symbol, w *world) *Symbol {
-	best, bestScore := -1, 0
+	var able []*Symbol
 	for i := range sites {
 		s := &sites[i]
 		ownOnly := (s.Static || s.Kind == "macro") && !strings.HasSuffix(s.Path, ".h")
-		if _, c := csource.LangOf(s.Path); !s.callable() || c && ownOnly && s.Path != from.Path {
-			continue
-		}
-		if score := closeness(s, from, w); best < 0 || score > bestScore {
-			best, bestScore = i, score
+		if _, c := csource.LangOf(s.Path); s.callable() && !(c && ownOnly && s.Path != from.Path) {
+			able = append(able, s)
 		}
 	}
-	if best < 0 {
-		return nil
+	if len(able) < 2 {
+		return append(able, nil)[0]
 	}
-	return &sites[best]
+	best, bestScore := able[0], closeness(able[0], from, w)
+	for _, s := range able[1:] {
+		if score := closeness(s, from, w); score > bestScore {
+			best, bestScore = s, score
+		}
+	}
+	return best
 }
 
 // closeness says how likely a definition is the one that a file means. Ties go

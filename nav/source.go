@@ -166,11 +166,11 @@ func (c *sourceCache) read(path string) (*source, error) {
 		return nil, err
 	}
 	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, maxSourceSize))
-	if err != nil {
+	content := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead)) // it need not grow
+	if _, err := content.ReadFrom(io.LimitReader(file, maxSourceSize)); err != nil {
 		return nil, err
 	}
-	s := newSource(path, content)
+	s := newSource(path, content.Bytes())
 	c.store(&cachedSource{s, state})
 	return s, nil
 }
