@@ -152,6 +152,9 @@ class Partial extends Missing {
   Missing lost(int kept) { return null; }
   int whole() { return 1; }
 }
+-- app/source/org/example/app/Unsure.java --
+package org.example.app;
+class Unsure implements org.example.api.Store<String, Long> { public Long find(com.gone.Missing key) { return null; } }
 -- app/source/org/example/app/Broken.java --
 package org.example.app;
 class Broken {
@@ -302,6 +305,12 @@ func TestMavenPartly(t *testing.T) {
 
 	d, r = one(t, f, p, semantic.Query{Name: "Partial"})
 	if !slices.Equal(d.Facts.Supertypes, []string{"Missing"}) || r.BindingComplete {
+		t.Errorf("%s%+v", facts(d), r)
+	}
+
+	// To the compiler, an unbound parameter would fit every method of an interface.
+	d, r = one(t, f, p, semantic.Query{Name: "Unsure.find"})
+	if len(d.Facts.Implements) != 0 || r.BindingComplete {
 		t.Errorf("%s%+v", facts(d), r)
 	}
 

@@ -22,7 +22,6 @@ type unit struct {
 	path      []string // source roots in the compiler's order: own, main for test, those of other modules
 	classPath []string // absolute
 	missing   []string // libraries that are not on this machine
-	patch     string   // the JDK's module that the sources replace, ""
 }
 
 // module is one module of a build.

@@ -132,6 +132,9 @@ func TestSyntaxErrorsLowerCoverageOnly(t *testing.T) {
 	if len(got.Problems) == 0 || got.Problems[0].Path != "a/B.java" || got.Problems[0].Line != 4 {
 		t.Errorf("problems %+v, want one in line 4", got.Problems)
 	}
+	if s := lines(got.Declarations, ""); !strings.Contains(s, "4-4 method a.B.broken\n") {
+		t.Errorf("the broken method has another signature than none:\n%s", s)
+	}
 	for _, want := range []string{"a.B.ok", "a.B.after"} {
 		if s := lines(got.Declarations, ""); !strings.Contains(s, want) {
 			t.Errorf("%s is missing from\n%s", want, s)

@@ -342,7 +342,7 @@ func (r *resolution) limitUnit(u *unit) {
 // add takes over the answer of one compilation.
 func (r *resolution) add(u *unit, a resolveAnswer, files int) {
 	for _, d := range a.Found {
-		owner := u
+		var owner *unit
 		if d.Path != "" && strings.HasSuffix(d.Path, ".java") && !path.IsAbs(d.Path) {
 			owner = r.layout.unitOf(d.Path)
 		} else {

@@ -137,6 +137,9 @@ final class Facts {
 
     /** Looks for the methods that one overrides in all supertypes, near ones first. */
     private void overridden(ExecutableElement method, List<String> overrides, List<String> implemented) {
+        if (!method.getParameters().stream().allMatch(p -> TypeNames.isBound(p.asType()))) {
+            return; // to the compiler a type that it cannot bind fits every other
+        }
         TypeElement type = (TypeElement) method.getEnclosingElement();
         Set<TypeElement> seen = new LinkedHashSet<>(List.of(type));
         List<TypeElement> queue = new ArrayList<>(seen);

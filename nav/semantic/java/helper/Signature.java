@@ -38,7 +38,7 @@ final class Signature {
         boolean isInterface = Outline.kind(type).equals("interface");
         out.append(clause(isInterface ? " extends " : " implements ", type.getImplementsClause()));
         out.append(clause(" permits ", permitted(type)));
-        return out.toString().trim();
+        return known(out.toString().trim());
     }
 
     static String of(MethodTree method) {
@@ -47,7 +47,12 @@ final class Signature {
         if (method.getReturnType() != null) {
             out.append(": ").append(type(method.getReturnType()));
         }
-        return out.append(clause(" throws ", method.getThrows())).toString();
+        return known(out.append(clause(" throws ", method.getThrows())).toString());
+    }
+
+    /** Nothing when a syntax error lies in it. */
+    private static String known(String signature) {
+        return signature.contains("(ERROR)") || signature.contains("<error>") ? "" : signature;
     }
 
     static String type(Tree type) {

@@ -1,5 +1,6 @@
 package gtagsmcp;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -21,6 +22,12 @@ final class TypeNames extends SimpleTypeVisitor9<String, Void> {
 
     TypeNames(Set<String> unbound) {
         this.unbound = unbound;
+    }
+
+    static boolean isBound(TypeMirror type) {
+        Set<String> unbound = new HashSet<>();
+        new TypeNames(unbound).of(type);
+        return unbound.isEmpty();
     }
 
     String of(TypeMirror type) {
