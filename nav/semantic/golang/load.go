@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -92,6 +93,7 @@ func (p *program) load(ctx context.Context, r *request) error {
 	p.take(roots)
 	p.cover(r)
 	p.state = state
+	debug.FreeOSMemory() // most of it was syntax, and the child may rest for minutes
 	return nil
 }
 
@@ -294,6 +296,7 @@ func (p *program) takeFile(pkg *packages.Package, file string, list []declared) 
 		}
 		p.decls = append(p.decls, at)
 		p.byPos[p.fset.Position(d.ident.Pos()).String()] = at
+		at.ident = nil
 		p.takeFile(pkg, file, members)
 	}
 }
