@@ -127,6 +127,13 @@ func TestTricks(t *testing.T) {
 		}, "list_file_symbols", args{"file_path": "lib/pipe.c"}, true, "not a regular file"},
 		{"file_path that is a device", nil, "list_file_symbols", args{"file_path": "/dev/zero"}, true, "outside the project root"},
 
+		{"path elsewhere", nil, "find_code", args{"route": "structure", "path": hidden}, true, "outside the project root"},
+		{"path with dots", nil, "find_code", args{"route": "structure", "path": "../../secret/hidden.c"}, true, "outside the project root"},
+		{"path through a link", func(t *testing.T, root string) { symlink(t, hidden, filepath.Join(root, "lib", "link.c")) },
+			"find_code", args{"route": "structure", "path": "lib/link.c"}, true, "lib/link.c"},
+		{"names of linked files", func(t *testing.T, root string) { symlink(t, f.secret, filepath.Join(root, "dir")) },
+			"find_code", args{"route": "symbols", "query": "hidden_function"}, false, "no declaration"},
+
 		{"path_prefix elsewhere", nil, "find_references", args{"symbol": "map_page", "path_prefix": f.secret}, true, "outside the project root"},
 		{"path_prefix with dots", nil, "find_references", args{"symbol": "map_page", "path_prefix": "../../secret"}, true, "outside the project root"},
 		{"a selector elsewhere", nil, "get_symbol_body", args{"symbol": "hidden_function@" + hidden}, false, "no definition"},
