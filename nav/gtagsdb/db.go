@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/gtagsmcp/gtagsmcp/nav/mapped"
 )
 
 // DB is one opened database directory.
@@ -53,15 +55,15 @@ func Open(dir string) (*DB, error) {
 
 func (db *DB) openFiles(root *os.Root) error {
 	for _, f := range []struct {
-		name string
-		how  access
-		to   **tree
+		name    string
+		mapping func(*os.File, error) ([]byte, error)
+		to      **tree
 	}{
-		{"GTAGS", random, &db.defs.tree},
-		{"GRTAGS", random, &db.refs.tree},
-		{"GPATH", whole, &db.gpath},
+		{"GTAGS", mapped.Random, &db.defs.tree},
+		{"GRTAGS", mapped.Random, &db.refs.tree},
+		{"GPATH", mapped.Whole, &db.gpath},
 	} {
-		data, err := mapFile(root, f.name, f.how)
+		data, err := f.mapping(root.OpenFile(f.name, mapped.Flags, 0))
 		if err != nil {
 			return fmt.Errorf("open database in %s: %w", db.dir, err)
 		}
@@ -114,7 +116,7 @@ func (db *DB) Close() error {
 	var err error
 	for _, t := range db.trees() {
 		if t != nil {
-			err = errors.Join(err, unmapFile(t.data))
+			err = errors.Join(err, mapped.Unmap(t.data))
 		}
 	}
 	return err

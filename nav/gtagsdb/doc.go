@@ -30,7 +30,7 @@
 //
 // # How it is built
 //
-// From the bottom: mmap_unix.go maps a file; tree.go is the btree container, and
+// From the bottom: tree.go is the btree container, in files that nav/mapped maps, and
 // all reads of mapped bytes pass its checks, with the page sums of sums.go;
 // record.go and compress.go decode the text of a record, and tags.go what a file
 // says of its records; paths.go holds GPATH in memory; db.go opens the three and

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -14,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/gtagsmcp/gtagsmcp/nav/macro"
+	"github.com/gtagsmcp/gtagsmcp/nav/mapped"
 )
 
 // Store is the opened store of one layer.
@@ -41,7 +43,7 @@ type paths struct {
 func Open(dir string) (*Store, error) {
 	s := &Store{path: filepath.Join(dir, storeName)}
 	var err error
-	if s.data, err = mapFile(s.path); err != nil {
+	if s.data, err = mapped.Random(os.OpenFile(s.path, mapped.Flags, 0)); err != nil {
 		return nil, fmt.Errorf("open outline: %w", err)
 	}
 	if err := s.view(s.load); err != nil {
@@ -156,7 +158,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	return unmapFile(s.data)
+	return mapped.Unmap(s.data)
 }
 
 // view is the one door to mapped memory: f runs while the store is mapped for
