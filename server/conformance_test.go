@@ -2,6 +2,8 @@
 
 package server
 
+//lint:file-ignore SA1019 The suite asks for notifications that the newest revision of the protocol deprecates.
+
 import (
 	"context"
 	"errors"
