@@ -153,9 +153,7 @@ func defconfig(read func(string) ([]byte, error), arch string) map[string]string
 	var names []string
 	makefile, _ := read(dir + "/Makefile")
 	for _, m := range defaultConfig.FindAllSubmatch(makefile, -1) {
-		for _, name := range configName.FindAllString(string(m[1]), -1) {
-			names = append(names, name)
-		}
+		names = append(names, configName.FindAllString(string(m[1]), -1)...)
 	}
 	slices.SortStableFunc(names, func(a, b string) int {
 		return strings.Count(b, "64") - strings.Count(a, "64")

@@ -10,7 +10,6 @@ import (
 type symbol struct {
 	name     string
 	kind     kind
-	declared bool
 	debug    bool // for debugging only
 	arch     bool // of the architecture itself
 	choice   *choice
