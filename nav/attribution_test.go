@@ -66,7 +66,11 @@ func TestAttribution(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tags, err := w.tagger(t.Context()).Tags(t.Context(), p.path, src.content)
+		service, err := w.tagger(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tags, err := service.Tags(t.Context(), p.path, src.content)
 		if err != nil {
 			t.Errorf("ctags %s: %v", p.path, err)
 			continue

@@ -112,6 +112,9 @@ func (v *View) touched(ctx context.Context, commit string, d fileDiff) ([]Reache
 			return nil, nil
 		}
 		all, _, err := v.symbols(ctx, src)
+		if Temporary(err) {
+			return nil, err
+		}
 		if err != nil {
 			return nil, nil // no program: nothing in it can be used
 		}

@@ -20,6 +20,9 @@ const maxCallerFiles = 500
 // fileScope is the caller of a use that stands in no function, variable or macro.
 const fileScope = "(file scope)"
 
+// unknownHolder is the caller of a use in a file that nothing here can parse.
+const unknownHolder = "(unknown)"
+
 // TooBroadError says that a name is used in more files than are looked at.
 type TooBroadError struct {
 	Symbol string
@@ -203,8 +206,9 @@ func (v *View) knownCallersIn(ctx context.Context, name string, means meaning, f
 		return found, nil
 	}
 	found, err := v.callersIn(ctx, name, means, f)
-	if err != nil || v.outlines == nil || len(found) == 0 {
-		return found, err // a file that cannot be read, or no outline yet: ask again
+	unknown := slices.ContainsFunc(found, func(c Caller) bool { return c.Name == unknownHolder })
+	if err != nil || v.outlines == nil || len(found) == 0 || unknown {
+		return found, err // a file that cannot be read, or no outline or parser yet: ask again
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -269,12 +273,18 @@ func (v *View) holders(ctx context.Context, src *source, name string, means mean
 		}
 		return found, nil
 	}
-	all, _, err := v.symbols(ctx, src)
+	all, parsed, err := v.symbols(ctx, src)
+	if Temporary(err) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, nil // a file that cannot be parsed has no callers that we could name
 	}
 	if imports(src, line) {
 		return nil, nil
+	}
+	if !parsed {
+		return v.unparsedHolder(src, name, line)
 	}
 	best, bestRank := nowhere, 0
 	for _, s := range all {
@@ -286,6 +296,17 @@ func (v *View) holders(ctx context.Context, src *source, name string, means mean
 		}
 	}
 	return []useOf{{best, true}}, nil
+}
+
+// unparsedHolder is the holder of a use in a file that nothing here can parse,
+// unless the index has the line for a definition.
+func (v *View) unparsedHolder(src *source, name string, line int) ([]useOf, error) {
+	v.unreadable(src.path, ErrNoParser)
+	records, err := v.set.Definitions(name)
+	if err != nil || slices.ContainsFunc(records, func(r gtagsdb.Site) bool { return r.Path == src.path && r.Line == line }) {
+		return nil, err
+	}
+	return []useOf{{Symbol{Name: unknownHolder, Path: src.path}, true}}, nil
 }
 
 // holding ranks what may hold a use in a file that only ctags knows: a function

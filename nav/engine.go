@@ -161,28 +161,33 @@ func (w *Workspace) Close() error {
 	return errors.Join(w.index.Close(), w.files.close())
 }
 
-// tagger returns the ctags service, or nil when there is none on the machine
-// yet: answers are then given without what it would add.
-func (w *Workspace) tagger(ctx context.Context) *ctags.Service {
+// tagger returns the ctags service, or nil when this machine has none or none is
+// wanted: answers are then given without what it would add. While the toolchain
+// is being installed the error is Temporary: an answer that waits is right, one
+// without parsers would name the wrong callers.
+func (w *Workspace) tagger(ctx context.Context) (*ctags.Service, error) {
 	if w.opts.NoEnrich {
-		return nil
+		return nil, nil
 	}
 	return w.ctagsService(ctx)
 }
 
 // ctagsService is the service whether answers are enriched or not: find_code asks
 // for parsers.
-func (w *Workspace) ctagsService(ctx context.Context) *ctags.Service {
+func (w *Workspace) ctagsService(ctx context.Context) (*ctags.Service, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ctags == nil {
 		tc, err := w.opts.Toolchain(ctx)
+		if Temporary(err) {
+			return nil, err
+		}
 		if err != nil || tc.Ctags.Path == "" {
-			return nil
+			return nil, nil
 		}
 		w.ctags = ctags.New(tc.Ctags, ctags.Options{Log: w.opts.Logger})
 	}
-	return w.ctags
+	return w.ctags, nil
 }
 
 // View is the state of a tree at one moment: every question asked through it

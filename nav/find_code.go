@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/gtagsmcp/gtagsmcp/nav/ctags"
 	"github.com/gtagsmcp/gtagsmcp/nav/semantic"
 )
 
@@ -21,7 +22,10 @@ type (
 
 func newCodeEngine(w *Workspace) *semantic.Engine {
 	o := semantic.Options{Languages: w.opts.FrontEnds.languages(), Log: w.opts.Logger, Limits: w.opts.CodeLimits, Wait: w.opts.CodeWait}
-	o.Ctags = w.ctagsService
+	o.Ctags = func(ctx context.Context) *ctags.Service {
+		service, _ := w.ctagsService(ctx) // its absence is a reason in meta
+		return service
+	}
 	if w.opts.Fence != nil {
 		// What a build description names may lie anywhere.
 		o.NoResolve = "this server answers from the folders that it was allowed alone, and a compiler reads more"

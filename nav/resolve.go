@@ -315,6 +315,9 @@ func (v *View) mentioned(ctx context.Context, r *resolution) error {
 			continue
 		}
 		all, _, err := v.symbols(ctx, src)
+		if Temporary(err) {
+			return err
+		}
 		if err != nil {
 			v.w.opts.Logger.Debug("parsing", "path", f.Path, "err", err)
 		}
@@ -336,6 +339,9 @@ func (v *View) described(ctx context.Context, path, name string, recorded []gtag
 		return nil, nil
 	}
 	all, parsed, err := v.symbols(ctx, src)
+	if Temporary(err) {
+		return nil, err
+	}
 	if err != nil {
 		v.w.opts.Logger.Debug("parsing", "path", path, "err", err)
 	}
@@ -359,7 +365,8 @@ func (v *View) described(ctx context.Context, path, name string, recorded []gtag
 // secondOpinion asks Universal Ctags about a definition in a C-like file that
 // only GNU Global saw.
 func (v *View) secondOpinion(ctx context.Context, path, name string, line int) (Symbol, bool) {
-	service, f := v.w.tagger(ctx), v.facts(path)
+	service, _ := v.w.tagger(ctx) // a second opinion is not waited for
+	f := v.facts(path)
 	src, err := v.w.files.read(path)
 	if service == nil || f == nil || err != nil {
 		return Symbol{}, false

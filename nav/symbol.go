@@ -95,14 +95,15 @@ func (s *Symbol) callable() bool {
 
 // symbols returns everything that a file defines or declares, in line order:
 // by our own scan for C-like files, by Universal Ctags for the others. ok is
-// false when the file's language cannot be parsed here.
+// false when the file's language cannot be parsed here. The error is Temporary
+// when the parser is on its way.
 func (v *View) symbols(ctx context.Context, src *source) (found []Symbol, ok bool, err error) {
 	if f := v.facts(src.path); f != nil {
 		return scanSymbols(src, f), true, nil
 	}
-	service := v.w.tagger(ctx)
-	if service == nil {
-		return nil, false, nil
+	service, err := v.w.tagger(ctx)
+	if err != nil || service == nil {
+		return nil, false, err
 	}
 	tags, err := service.Tags(ctx, src.path, src.content)
 	if err != nil {

@@ -381,3 +381,52 @@ func TestInstallingIsAnAnswer(t *testing.T) {
 		t.Errorf("after the install: failed=%v, got %s", failed, got)
 	}
 }
+
+// TestParsersAreWaitedFor asks about a tree that has an index while the toolchain
+// is being installed: only the parser knows which function holds a line of Python.
+// Where there never will be one, nobody is named.
+func TestParsersAreWaitedFor(t *testing.T) {
+	root := navtest.Tree(t, "-- a.py --\ndef work():\n    return 1\n\ndef caller():\n    return work()\n")
+	tc := toolchain(t)
+	index := newTestServer(t, nil)
+	callers := map[string]any{"project_root": root, "symbol": "work"}
+	const want = "caller  a.py:5: return work()"
+	if got, failed := ask(t, connect(t, index, eras[0], nil), "find_callers", callers); failed || !strings.Contains(got, want) {
+		t.Fatalf("with the toolchain: failed=%v, got %s", failed, got)
+	}
+	var now atomic.Pointer[error]
+	s := newTestServer(t, func(cfg *Config) {
+		cfg.Patience = 20 * time.Millisecond
+		cfg.Open = func(root string, _ Settings) (*nav.Workspace, error) {
+			o := testOptions(tc)
+			o.Toolchain = func(context.Context) (nav.Toolchain, error) {
+				if err := now.Load(); err != nil {
+					return nav.Toolchain{}, *err
+				}
+				return tc, nil
+			}
+			return nav.OpenWorkspace(root, o)
+		}
+	})
+	session := connect(t, s, eras[0], nil)
+	for _, test := range []struct {
+		err          error
+		tool         string
+		want         string
+		wantNotReady bool
+	}{
+		{errors.New("no rung of the ladder holds"), "find_callers", "(unknown)  a.py:5: return work()", false},
+		{errors.New("no rung of the ladder holds"), "find_callers", "no parser", false},
+		{passing{errors.New("being installed; retry in ~5 s")}, "find_callers", "being installed; retry", true},
+		{passing{errors.New("being installed; retry in ~5 s")}, "find_definition", "being installed; retry", true},
+	} {
+		now.Store(&test.err)
+		if got, failed := ask(t, session, test.tool, callers); failed != test.wantNotReady || !strings.Contains(got, test.want) {
+			t.Errorf("%s while %v: failed=%v, got %s", test.tool, test.err, failed, got)
+		}
+	}
+	now.Store(nil)
+	if got, failed := ask(t, session, "find_callers", callers); failed || !strings.Contains(got, want) {
+		t.Errorf("after the install: failed=%v, got %s", failed, got)
+	}
+}
