@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"syscall"
 	"time"
+
+	"github.com/gtagsmcp/gtagsmcp/bootstrap/runner"
 )
 
 // cliTimeout bounds one run of a client's own program, which may first look for
@@ -123,29 +124,9 @@ func (p CLI) add(ctx context.Context, entry map[string]any) error {
 }
 
 func (p CLI) run(ctx context.Context, args ...string) error {
-	ctx, cancel := context.WithTimeout(ctx, cliTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, p.path, append([]string{"mcp"}, args...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	var said tail
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return fmt.Errorf("%s mcp %s: %w: %s", p.path, args[0], err, bytes.TrimSpace(said.text))
+	limits := runner.Limits{Time: cliTimeout, Keep: 2000}
+	if said, err := limits.Run(ctx, nil, p.path, append([]string{"mcp"}, args...)...); err != nil {
+		return fmt.Errorf("%s mcp %s: %w: %s", p.path, args[0], err, said)
 	}
 	return nil
-}
-
-// tail keeps the end of what a program says.
-type tail struct{ text []byte }
-
-func (t *tail) Write(b []byte) (int, error) {
-	const most = 2000
-	t.text = append(t.text, b...)
-	t.text = t.text[max(0, len(t.text)-most):]
-	return len(b), nil
 }

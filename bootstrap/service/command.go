@@ -1,15 +1,14 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
+
+	"github.com/gtagsmcp/gtagsmcp/bootstrap/runner"
 )
 
 // commandLimit bounds one run of a service manager's program, which may wait for
@@ -19,34 +18,11 @@ const commandLimit = 40 * time.Second
 // command runs a program and returns what it says, at most the last 4 KB. A
 // failure carries that too.
 func command(ctx context.Context, env []string, name string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, commandLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	var said tail
-	cmd.Stdout, cmd.Stderr = &said, &said
-	err := cmd.Run()
-	text := string(bytes.TrimSpace(said.text))
-	if err == nil {
-		return text, nil
+	text, err := runner.Limits{Time: commandLimit, Keep: 4 << 10}.Run(ctx, env, name, args...)
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w: %s", name, args[0], err, text)
 	}
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return text, fmt.Errorf("%s %s: %w: %s", name, args[0], err, text)
-}
-
-// tail keeps the end of what a program says.
-type tail struct{ text []byte }
-
-func (t *tail) Write(b []byte) (int, error) {
-	const most = 4 << 10
-	t.text = append(t.text, b...)
-	t.text = t.text[max(0, len(t.text)-most):]
-	return len(b), nil
+	return text, err
 }
 
 // publish writes a whole file by rename. Only its owner may read it: what is in
